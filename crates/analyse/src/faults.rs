@@ -35,6 +35,7 @@ pub(crate) fn findings(run: &RunRecord, plan: &Plan) -> Vec<FaultFinding> {
                     | Act::DriveError(_)
                     | Act::DriveCorrupt { .. }
                     | Act::DaemonKill(_)
+                    | Act::PeerDown
             )
         }),
         trials: match is_cut(plan, index) {

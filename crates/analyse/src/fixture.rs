@@ -10,7 +10,7 @@ pub use self::imported::{by_fio, imported};
 pub use cases::{case, open_case, traced_case};
 pub use load_hosts::{loads_mut, several};
 pub use sources::source;
-pub use two_hosts::{over_storage, over_two_storages, unwatched, watching};
+pub use two_hosts::{mirrored, over_storage, over_two_storages, unwatched, watching};
 
 use stend_base::histogram::{Histogram, Sparse};
 use stend_base::{Bytes, Nanos};

@@ -3,14 +3,14 @@
 mod pools;
 
 use super::drives::asked;
-use super::stretch::{self, stretches};
+use super::lower_devices::{LowerDevices, MIRROR};
+use super::stretch::{self, Stretch};
 use super::{Check, too_few_samples};
 use crate::findings::{CheckId, CheckResult};
 use crate::limits::AMPLIFICATION_DEVIATION;
 use crate::trials::CaseTrials;
 use pools::PoolWrites;
 use stend_base::{Bytes, Lang, Say, format, say, say_in};
-use stend_record::targets::drives;
 use stend_record::{Device, RunRecord, TargetFacts, TargetKind};
 use stend_spec::workload::Op;
 
@@ -63,25 +63,34 @@ pub fn amplification(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
         return check.no_trials();
     }
     let is_pool = judged.as_ref().is_some_and(|judged| judged.pool.is_some());
-    let drives = if is_pool { pools::drives(run) } else { drives(&run.load().targets) };
-    if drives.is_empty() {
+    // A mirror has drives on both hosts; what is exported is judged where it arrives.
+    let hosts = if LowerDevices::mirrored(run) { LowerDevices::of(run) } else { vec![LowerDevices::here(run)] };
+    let drives: Vec<Vec<&Device>> =
+        hosts.iter().map(|at| if is_pool { pools::drives(run) } else { at.drives() }).collect();
+    if drives.iter().any(Vec::is_empty) {
         return check.not_measurable(say!(
             "no block device below the target is visible",
             "под объектом не видно ни одного блочного устройства"
         ));
     }
-    let stretches = stretches(run, case);
-    let of = |drive: &&Device| stretch::sum(&stretches, |s| s.disk(&drive.name, |disk| disk.write_bytes));
-    let written = drives.iter().map(of).collect::<Option<Vec<u64>>>();
-    let asked = stretch::application_and_prober(&stretches, Op::Write).bytes;
-    let Some(written) = written.filter(|_| asked > 0.0) else { return check.not_measurable(too_few_samples()) };
-    let ratio = written.iter().map(|&bytes| bytes as f64).sum::<f64>() / asked;
-    let names = drives.iter().map(|drive| drive.name.as_str()).collect::<Vec<_>>().join(", ");
-    let measured = say!(
-        |l| "{r} bytes at {names} per byte written",
-        "{r} байта на {names} на записанный байт",
-        r = format::fixed(ratio, 2, l)
-    );
+    // Each host was read at moments of its own.
+    let all = hosts.iter().zip(&drives).map(|(at, drives)| ratio(&at.stretches(case), drives));
+    let Some(all) = all.collect::<Option<Vec<Ratio>>>() else { return check.not_measurable(too_few_samples()) };
+    let (ratio, asked) =
+        (all.iter().map(|found| found.ratio).sum::<f64>(), all.iter().map(|found| found.asked).sum::<f64>());
+    let names = Say::both(|l| {
+        let each = hosts.iter().zip(&drives).map(|(at, drives)| at.names(drives).get(l).to_string());
+        each.collect::<Vec<_>>().join("; ")
+    });
+    let measured = Say::both(|l| {
+        say_in!(
+            l,
+            "{r} bytes at {names} per byte written",
+            "{r} байта на {names} на записанный байт",
+            r = format::fixed(ratio, 2, l),
+            names = names.get(l)
+        )
+    });
     let Some(Judged { expected: Expected { least, most }, pool }) = judged else { return check.pass(measured) };
     // What a cache of the client holds back at the end of a trial has not been written yet.
     let held = pool.map_or(0.0, |pool| pool.held.0 as f64 * case.counting.len() as f64);
@@ -95,6 +104,22 @@ pub fn amplification(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
         Some(pool) if ratio > pool.theory * (1.0 + AMPLIFICATION_DEVIATION) => explained(&measured, &pool),
         _ => measured,
     })
+}
+
+/// What the drives of one host wrote.
+struct Ratio {
+    /// For each byte of the application.
+    ratio: f64,
+    /// Bytes of the application meanwhile.
+    asked: f64,
+}
+
+fn ratio(stretches: &[Stretch<'_>], drives: &[&Device]) -> Option<Ratio> {
+    let of = |drive: &&Device| stretch::sum(stretches, |s| s.disk(&drive.name, |disk| disk.write_bytes));
+    let written = drives.iter().map(of).collect::<Option<Vec<u64>>>()?;
+    let asked = stretch::application_and_prober(stretches, Op::Write).bytes;
+    let written = written.iter().map(|&bytes| bytes as f64).sum::<f64>();
+    (asked > 0.0).then(|| Ratio { ratio: written / asked, asked })
 }
 
 /// Why a pool that is well writes more than its copies or parity.
@@ -144,9 +169,15 @@ fn both_or_none(a: Option<Expected>, b: Option<Expected>) -> Option<Expected> {
     Some(Expected { least: a.least.min(b.least), most: a.most.max(b.most) })
 }
 
-/// What the arrays of md under a target make of a write, one factor for each level; `None` for what writes as it likes.
+/// What the arrays of md under a target make of a write, one factor for each level; `None` for what writes as it likes. A mirror writes to
+/// a drive of each host; what else lies below it there is not known here.
 fn expected(target: &TargetFacts) -> Option<Expected> {
-    let known = |device: &&Device| matches!(device.kind.as_str(), "disk" | "partition" | "md" | "nvme-of" | "iscsi");
+    let plain = |device: &&Device| matches!(device.kind.as_str(), "disk" | "partition");
+    if target.devices.first().is_some_and(|device| device.kind == MIRROR) {
+        let copies = Expected { least: 2.0, most: 2.0 };
+        return target.devices[1..].iter().all(|device| plain(&device)).then_some(copies);
+    }
+    let known = |device: &&Device| plain(device) || matches!(device.kind.as_str(), "md" | "nvme-of" | "iscsi");
     if target.devices.is_empty() || !target.devices.iter().all(|device| known(&device)) {
         return None;
     }
@@ -203,6 +234,24 @@ mod tests {
         record.load_mut().targets[0].devices = vec![Device { members: Some(members), ..array }, disk];
         record.load_mut().targets[0].kind = TargetKind::BlockDevice;
         amplification(&record, &by_case(&record)[0])
+    }
+
+    #[test]
+    fn a_mirror_writes_each_byte_on_both_hosts_and_less_is_doubted() {
+        let of = |share: f64| {
+            let builder = run_of(vec![case("w", 0, 32, Sync::None)]).trial(0).at_drives(share);
+            let mut record = crate::fixture::mirrored(builder.done().record());
+            record.load_mut().targets[0].kind = TargetKind::BlockDevice;
+            record.load_mut().targets[0].devices.retain(|device| device.kind != "partition");
+            amplification(&record, &by_case(&record)[0])
+        };
+        let found = of(1.0);
+        let told = (found.status, found.measured.en.as_str(), found.limit.en.as_str());
+        assert_eq!(
+            told,
+            (CheckStatus::Pass, "2.00 bytes at sda; sda of array1 per byte written", "2.00 to 2.00, ± 20.0 %")
+        );
+        assert_eq!(of(0.5).status, CheckStatus::Warn);
     }
 
     #[test]

@@ -235,6 +235,13 @@ mod tests {
     }
 
     #[test]
+    fn of_a_mirror_the_bytes_at_the_drives_of_both_hosts_count() {
+        let found = check(&crate::fixture::mirrored(run().trial(0).at_drives(1.0).done().record()));
+        let told = (found.status, found.measured.en.as_str());
+        assert_eq!(told, (CheckStatus::Pass, "read 2.000 at sda; sda of array1"));
+    }
+
+    #[test]
     fn of_two_hosts_the_bytes_at_the_drives_of_the_storage_host_count() {
         let record = |share: f64| over_storage(run().trial(0).at_drives(share).done().record());
         let found = check(&record(1.0));

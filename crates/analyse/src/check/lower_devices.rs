@@ -9,6 +9,9 @@ use stend_base::{Say, say};
 use stend_record::targets::drives;
 use stend_record::{Device, EventKind, HostId, HostRecord, Parts, Role, RunRecord, Sample, TargetFacts};
 
+/// Kind of a device of which two hosts keep a copy.
+pub(super) const MIRROR: &str = "drbd";
+
 /// Devices of one host down to the drives, and the counters that were read of them.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct LowerDevices<'a> {
@@ -21,14 +24,22 @@ pub(super) struct LowerDevices<'a> {
 }
 
 impl<'a> LowerDevices<'a> {
-    /// At each storage host if the run knows of one, else at the host that is measured.
+    /// At each storage host if the run knows of one, else at the host that is measured. One that keeps a copy of a mirror has drives of its
+    /// own beside those of its peer.
     pub fn of(run: &'a RunRecord) -> Vec<LowerDevices<'a>> {
-        let there = LowerDevices::there(run);
-        if there.is_empty() { vec![LowerDevices::here(run)] } else { there }
+        let (mirrored, there) = (LowerDevices::mirrored(run), LowerDevices::there(run));
+        let here = (mirrored || there.is_empty()).then(|| LowerDevices::here(run));
+        here.into_iter().chain(there).collect()
+    }
+
+    /// Whether the host that is measured keeps a copy of a mirror below the target.
+    pub fn mirrored(run: &RunRecord) -> bool {
+        let mut devices = run.load().targets.iter().flat_map(|target| &target.devices);
+        devices.any(|device| device.kind == MIRROR)
     }
 
     /// At the host that is measured.
-    fn here(run: &'a RunRecord) -> LowerDevices<'a> {
+    pub fn here(run: &'a RunRecord) -> LowerDevices<'a> {
         let load = run.load();
         LowerDevices { targets: &load.targets, samples: &load.samples, host: None, may_take_in: false }
     }
@@ -131,7 +142,7 @@ impl<'a> LowerDevices<'a> {
     }
 
     /// Names of drives, and of the host if it is not the one that is measured.
-    fn names(&self, drives: &[&Device]) -> Say {
+    pub fn names(&self, drives: &[&Device]) -> Say {
         let names = drives.iter().map(|d| d.name.as_str()).collect::<Vec<_>>().join(", ");
         match self.host {
             Some(host) => Say::both(|l| format!("{names} {} {host}", l.pick("of", "машины"))),

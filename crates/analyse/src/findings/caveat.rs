@@ -248,7 +248,7 @@ pub enum Caveat {
         /// How it is reached: `tcp`, `rdma`, `fc`, `iscsi`, `nbd`.
         transport: String,
     },
-    /// The storage host of the stand hands out the target, and was watched.
+    /// The storage host of the stand hands out the target, or keeps a copy of it, and was watched.
     StorageWatched {
         /// As the user calls it.
         host: String,

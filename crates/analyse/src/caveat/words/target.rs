@@ -113,8 +113,8 @@ pub(super) fn over_fabric(device: &str, transport: &str) -> Words {
 pub(super) fn storage_watched(host: &str, drives: u32) -> Words {
     Words {
         text: say!(
-            "The storage host `{host}` exports the target: the numbers include the network and that host. It was watched, drives: {drives}; checks H11, H30 and H31 are about these, and H25 and H64 about both hosts.",
-            "Объект экспортирует машина с накопителями `{host}`: в числа входят сеть и та машина. За ней следили, накопителей: {drives}; проверки H11, H30 и H31 — о них, а H25 и H64 — об обеих машинах."
+            "The storage host `{host}` exports the target or keeps a copy of it: the numbers include the network and that host. It was watched, drives: {drives}; checks H11, H30 and H31 count these, and H25 and H64 are about both hosts.",
+            "Машина с накопителями `{host}` экспортирует объект или хранит его копию: в числа входят сеть и та машина. За ней следили, накопителей: {drives}; в H11, H30 и H31 они учтены, а H25 и H64 — об обеих машинах."
         ),
         advice: say!(
             "These are numbers of the whole service. H11 shows whether its memory answered; a separate chart shows the load on that host.",
