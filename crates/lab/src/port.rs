@@ -2,9 +2,11 @@
 //! Must not know who started the emulator.
 
 use crate::greeting::{self, Session};
+use crate::passage::Passage;
 use crate::socket::Socket;
 use std::io::{self, Read, Write};
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 pub use crate::guest::{COMMAND, WORKER};
@@ -46,20 +48,22 @@ pub fn answers(directory: &Path, name: &str, limit: Duration, alive: &dyn Fn() -
 }
 
 /// Joins two streams to the worker of the guest behind this socket, until either side ends; then waits until the guest answers again, which
-/// it does only when its worker has ended.
+/// it does only when its worker has ended. By `passage` the guest may go to another emulator meanwhile.
 pub fn join(
     (directory, name): (&Path, &str),
     limit: Duration,
     alive: &dyn Fn() -> bool,
+    passage: &Arc<Passage>,
     mut input: impl Read + Send + 'static,
     output: &mut impl Write,
 ) -> io::Result<Ended> {
     let (mut port, session) = meet(directory, name, limit, alive)?;
-    let mut to = port.another()?;
+    passage.begin(port.another()?, (directory, name));
+    let to_guest = Arc::clone(passage);
     let hands_on = move || {
         // However that ends, the guest must hear it.
-        drop(io::copy(&mut input, &mut to));
-        to.hang_up();
+        drop(io::copy(&mut input, &mut to_guest.input()));
+        to_guest.hang_up();
     };
     std::thread::Builder::new().name("to-guest".into()).spawn(hands_on)?;
     let mut ending = greeting::Ending::of(session);
@@ -73,9 +77,13 @@ pub fn join(
             return Ok(Ended::ByGuest);
         }
         if read == 0 {
-            break;
+            match passage.went()? {
+                Some(there) => port = there,
+                None => break,
+            }
         }
     }
     drop(port);
-    answers(directory, name, limit, alive).map(|()| Ended::BrokenOff)
+    let (directory, name) = passage.end();
+    answers(&directory, &name, limit, alive).map(|()| Ended::BrokenOff)
 }

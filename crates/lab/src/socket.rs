@@ -43,6 +43,11 @@ impl Socket {
         self.0.set_read_timeout(limit)
     }
 
+    /// Whether the other side has read all that was written.
+    pub fn is_read(&self) -> io::Result<bool> {
+        stend_sys::local_socket::unread(&self.0).map(|bytes| bytes == 0)
+    }
+
     /// Ends the connection, also for those who read from it right now.
     pub fn hang_up(&self) {
         // It may have been ended by the other side.

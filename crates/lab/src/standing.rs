@@ -20,6 +20,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use stend_base::{Error, Result, Say, say};
 use stend_spec::machine::Machine;
@@ -339,7 +340,7 @@ impl Standing {
     pub fn connect(&self, input: impl Read + Send + 'static, output: &mut impl io::Write) -> Result<()> {
         let _lock = self.lock()?;
         let alive = || self.process().is_some();
-        port::join((&self.directory, WORKER_SOCKET), MEET_LIMIT, &alive, input, output)
+        port::join((&self.directory, WORKER_SOCKET), MEET_LIMIT, &alive, &Arc::default(), input, output)
             .map(drop)
             .map_err(|e| self.lost(&e))
     }

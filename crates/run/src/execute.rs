@@ -6,6 +6,7 @@ use crate::control::ControlSocket;
 use crate::ending::{machines_are_left, undone_later};
 use crate::fleet::{Fleet, Notice};
 use crate::observed::{Heard, ObservedHost};
+use crate::pause::Pause;
 use crate::progress::{Progress, Update};
 use crate::setup::{Done, Setup, no_hypervisor, power_of_others};
 use crate::step::{Action, Asked, Changed, Hypervised, Input, Step};
@@ -16,7 +17,7 @@ use stend_base::{Error, Kind, Nanos, Result, Say, say};
 use stend_plan::{Plan, PlanInputs};
 use stend_record::store::{Options, Writer, create, make_known};
 use stend_record::{Entry, Event, EventKind, FaultMoment, HostFacts, RunHeader, StandText};
-use stend_wire::{FromHost, Inspect, Reply, Request, StandFile};
+use stend_wire::{Comparer, FromHost, Inspect, Reply, Request, StandFile};
 
 /// Longest wait of the loop: how often progress is shown and limits are looked at.
 pub(crate) const TICK: Duration = Duration::from_millis(250);
@@ -240,19 +241,20 @@ impl Loop {
     fn hypervise(&mut self, change: Hypervised) {
         let sender = self.sender.clone();
         let tell = move |changed| drop(sender.send(Input::MachinesChanged(changed)));
+        let clocks: Vec<Comparer> = self.fleet.comparers();
         let begun = match self.setup.hypervisor.clone() {
             Some(hypervisor) => std::thread::Builder::new().name("hypervisor".into()).spawn({
                 let tell = tell.clone();
-                move || tell(hypervisor.perform(&change))
+                move || tell(hypervisor.perform(&change, &clocks))
             }),
-            None => return tell(Changed { steps: Vec::new(), done: Err(no_hypervisor()) }),
+            None => return tell(not_changed(no_hypervisor())),
         };
         match begun {
             Ok(thread) => self.changing = Some(thread),
             Err(error) => {
                 let failed =
                     Error::preflight(say!("cannot start a thread: {error}", "не удаётся запустить поток: {error}"));
-                tell(Changed { steps: Vec::new(), done: Err(failed) });
+                tell(not_changed(failed));
             }
         }
     }
@@ -273,7 +275,7 @@ impl Loop {
         }
         for change in left {
             self.note_change(&change, FaultMoment::Ends, change.act.say_undone());
-            let Changed { steps, done } = hypervisor.perform(&change);
+            let Changed { steps, done, .. } = hypervisor.perform(&change, &[]);
             for action in steps {
                 self.keep_event(EventKind::Step { action });
             }
@@ -469,4 +471,9 @@ impl Loop {
 /// Whether a run ends so where it is not begun at all, because of what was asked or of how things are.
 fn is_refusal(kind: Kind) -> bool {
     matches!(kind, Kind::Usage | Kind::Spec | Kind::Preflight | Kind::Unsafe)
+}
+
+/// What becomes of a change that was not begun.
+fn not_changed(error: Box<Error>) -> Changed {
+    Changed { steps: Vec::new(), done: Err(error), pause: Pause::default() }
 }

@@ -13,7 +13,7 @@ use stend_base::random::draw;
 use stend_base::{Bytes, Error, Nanos, Result, Say, say};
 use stend_record::{Entry, Event, EventKind, HostId, HostInfo};
 use stend_spec::order::OnLoss;
-use stend_wire::{Clock, FromHost, Host, Inspect, Reply, Request, StandAnswer};
+use stend_wire::{Clock, Comparer, FromHost, Host, Inspect, Reply, Request, StandAnswer};
 
 /// Time from asking several hosts for a trial until it begins on all of them: a message over a slow line, opening the targets and
 /// making threads and buffers of hundreds of jobs.
@@ -96,6 +96,11 @@ impl Fleet {
     /// How the clocks of hosts of other machines stand to ours.
     pub fn clocks(&self) -> impl Iterator<Item = (HostId, Clock)> {
         (0..).map(HostId).zip(&self.members).filter_map(|(id, member)| Some((id, member.load.host.clock()?)))
+    }
+
+    /// What compares them, for another thread.
+    pub fn comparers(&self) -> Vec<Comparer> {
+        self.members.iter().filter(|member| !member.lost).filter_map(|member| member.load.host.comparer()).collect()
     }
 
     /// The clocks by which times are moved otherwise than the run file has it, each once; `last`: nothing more will be moved, and how clocks

@@ -14,6 +14,7 @@ mod fixture;
 mod fleet;
 mod look;
 mod observed;
+mod pause;
 mod preview;
 mod progress;
 mod resume;

@@ -2,6 +2,7 @@
 
 use crate::fleet::LoadHost;
 use crate::observed::ObservedHost;
+use crate::pause::{Pause, compared, seen};
 use crate::resume::Progressed;
 use crate::sources::Sources;
 use crate::step::{Changed, Hypervised, Returned};
@@ -9,10 +10,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use stend_base::{Error, Kind, Nanos, Result, say};
 use stend_record::{GateText, StandText};
+use stend_spec::fault::Act;
 use stend_spec::order::OnLoss;
 use stend_spec::permission::Permission;
 use stend_spec::suite::Suite;
 use stend_spec::trace::Trace;
+use stend_wire::Comparer;
 
 /// Everything a run needs from outside.
 pub struct Setup {
@@ -81,15 +84,18 @@ pub struct Hypervisor {
     pub change: Arc<ChangeMachines>,
 }
 
-/// How machines are changed: what is done, and who hears the commands.
-pub type ChangeMachines = dyn Fn(&Hypervised, &mut dyn FnMut(String)) -> Result<()> + Send + Sync;
+/// How machines are changed: what is done, and who hears the commands. Returns how long guests were paused, if the hypervisor says that.
+pub type ChangeMachines = dyn Fn(&Hypervised, &mut dyn FnMut(String)) -> Result<Option<Nanos>> + Send + Sync;
 
 impl Hypervisor {
-    /// Does a change to its end.
-    pub(crate) fn perform(&self, change: &Hypervised) -> Changed {
+    /// Does a change to its end. Guests that migrate are paused meanwhile, and so are their clocks: only ours shows for how long.
+    pub(crate) fn perform(&self, change: &Hypervised, clocks: &[Comparer]) -> Changed {
+        let clocks = if matches!(change.act, Act::VmMigrate { .. }) { clocks } else { &[] };
+        let before = compared(clocks);
         let mut steps = Vec::new();
         let done = (self.change)(change, &mut |step| steps.push(step));
-        Changed { steps, done }
+        let pause = Pause { told: done.as_ref().ok().copied().flatten(), seen: seen(&before, &compared(clocks)) };
+        Changed { steps, done: done.map(drop), pause }
     }
 }
 

@@ -1,5 +1,6 @@
 //! The vocabulary of a run: what can happen to it, what it can want done, and where it is.
 
+use crate::pause::Pause;
 use crate::resume::Progressed;
 use std::sync::Arc;
 use stend_base::{Error, Kind, Nanos, Result, Say};
@@ -82,6 +83,8 @@ pub struct Changed {
     pub steps: Vec<String>,
     /// Whether all was done.
     pub done: Result<()>,
+    /// How long guests were paused, if that was looked at.
+    pub pause: Pause,
 }
 
 /// Something the user or a signal wants.

@@ -1,6 +1,7 @@
 //! The hypervisor changes machines while they load, as their suite asks, and undoes it before anything else goes on.
 
 use super::*;
+use crate::pause::Pause;
 use crate::step::{Changed, Hypervised};
 use stend_record::Slice;
 
@@ -65,7 +66,7 @@ fn tick(walk: &mut Walk, at: Nanos) -> Vec<String> {
 }
 
 fn changed(walk: &mut Walk, at: Nanos, done: stend_base::Result<()>) -> Vec<String> {
-    walk.apply(Input::MachinesChanged(Changed { steps: vec!["virsh".into()], done }), at);
+    walk.apply(Input::MachinesChanged(Changed { steps: vec!["virsh".into()], done, pause: Pause::default() }), at);
     wanted(walk)
 }
 

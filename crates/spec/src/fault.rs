@@ -96,6 +96,17 @@ pub enum Act {
         /// Most bytes per second of each disk; `None`: any number.
         bandwidth: Option<Bytes>,
     },
+    /// Virtual machines move to another libvirt while they run. Undone, they move back.
+    VmMigrate {
+        /// Which machines.
+        machine: WhichMachine,
+        /// What the other libvirt is reached by.
+        to: String,
+        /// Most bytes per second that the memory is copied at; `None`: any number.
+        bandwidth: Option<Bytes>,
+        /// How long each may take; `None`: as long as its memory takes on a slow way.
+        limit: Option<Nanos>,
+    },
 }
 
 /// Which virtual machines of those that load.
@@ -205,6 +216,7 @@ impl Act {
             | Act::ProcessKill { .. }
             | Act::VmSnapshot { .. }
             | Act::VmMove { .. }
+            | Act::VmMigrate { .. }
             | Act::VmLimit { .. }
             | Act::Command { .. } => None,
         }
@@ -213,9 +225,10 @@ impl Act {
     /// The virtual machines that the hypervisor does it to, if it is one of its.
     pub fn machine(&self) -> Option<WhichMachine> {
         match self {
-            Act::VmSnapshot { machine, .. } | Act::VmMove { machine, .. } | Act::VmLimit { machine, .. } => {
-                Some(*machine)
-            }
+            Act::VmSnapshot { machine, .. }
+            | Act::VmMove { machine, .. }
+            | Act::VmMigrate { machine, .. }
+            | Act::VmLimit { machine, .. } => Some(*machine),
             _ => None,
         }
     }
@@ -240,6 +253,7 @@ impl Act {
             | Act::ProcessKill { .. }
             | Act::VmSnapshot { .. }
             | Act::VmMove { .. }
+            | Act::VmMigrate { .. }
             | Act::VmLimit { .. }
             | Act::Command { .. } => None,
         }
@@ -303,6 +317,10 @@ impl Act {
                 let Say { en, ru } = machine.shown();
                 say!("{en}: the disks move to `{directory}`", "{ru}: диски переезжают в `{directory}`")
             }
+            Act::VmMigrate { machine, to, .. } => {
+                let Say { en, ru } = machine.shown();
+                say!("{en}: live migration to `{to}`", "{ru}: живая миграция в `{to}`")
+            }
             Act::VmLimit { machine, iops, bandwidth } => {
                 let Say { en, ru } = machine.shown();
                 let [limit, limit_ru] = [Lang::En, Lang::Ru].map(|lang| disk_limit((*iops, *bandwidth), lang));
@@ -333,6 +351,7 @@ impl Act {
             | Act::DaemonKill(_)
             | Act::VmSnapshot { .. }
             | Act::VmMove { .. }
+            | Act::VmMigrate { .. }
             | Act::VmLimit { .. }
             | Act::Fill(_) => Vec::new(),
         }
@@ -366,6 +385,7 @@ impl Act {
                 say!("the snapshot is merged into the disks", "снимок сливается с дисками")
             }
             Act::VmMove { .. } => say!("the disks move back", "диски переезжают обратно"),
+            Act::VmMigrate { .. } => say!("the machines migrate back", "машины мигрируют обратно"),
             Act::VmLimit { .. } => say!("the disks have their own limits again", "у дисков снова свои пределы"),
         }
     }
@@ -380,6 +400,12 @@ impl Act {
             }
             (Act::VmMove { .. }, false) => say!("the disks were moved in {took}", "диски перенесены за {took_ru}"),
             (Act::VmMove { .. }, true) => say!("the disks were moved back in {took}", "диски возвращены за {took_ru}"),
+            (Act::VmMigrate { .. }, false) => {
+                say!("the machines migrated in {took}", "машины мигрировали за {took_ru}")
+            }
+            (Act::VmMigrate { .. }, true) => {
+                say!("the machines migrated back in {took}", "машины мигрировали обратно за {took_ru}")
+            }
             (act, false) => act.say(),
             (act, true) => act.say_undone(),
         }

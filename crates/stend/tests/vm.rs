@@ -1,6 +1,8 @@
 //! Virtual machines of libvirt, with a real daemon and real guests: a run in several of them, and that nothing of others is touched and nothing
 //! stays, however it ends.
 
+mod migration;
+
 use crate::support::libvirt::Libvirt;
 use crate::support::*;
 use std::path::Path;

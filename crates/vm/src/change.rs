@@ -1,14 +1,17 @@
-//! What the hypervisor does to machines while they load: snapshots and moves of their disks, other limits, and the undo of each. Must not
+//! What the hypervisor does to machines while they load: snapshots and moves of their disks, other limits, migrations, and the undo of each. Must not
 //! decide when.
 
 use crate::disks;
 use crate::domain;
 use crate::down::must_be_ours;
 use crate::group::Group;
+use crate::location;
+use crate::migrate::{self, How};
 use crate::notes::Notes;
+use crate::virsh::Virsh;
 use std::path::Path;
 use std::time::Duration;
-use stend_base::{Bytes, Error, Result, say};
+use stend_base::{Bytes, Error, Nanos, Result, say};
 use stend_spec::fault::{Act, WhichMachine};
 use stend_spec::vm::{Disk, DiskPlace};
 
@@ -107,6 +110,11 @@ pub fn foresee(members: &[Member], act: &Act) -> Result<()> {
             "событие — для виртуальной машины {number}, а нагружающих всего {count}"
         )));
     }
+    if let Act::VmMigrate { to, .. } = act {
+        let blocks = 0..members.len() as u32;
+        let mut all = blocks.flat_map(|block| meant(members, which, block));
+        return all.try_for_each(|member| migrate::foresee(&member.group, member.number, to));
+    }
     let (ending, directory) = match act {
         Act::VmSnapshot { directory, .. } => (SNAPSHOT, directory.as_deref()),
         Act::VmMove { directory, .. } => (MOVED, Some(directory.as_str())),
@@ -126,17 +134,31 @@ pub fn foresee(members: &[Member], act: &Act) -> Result<()> {
     needs.iter().try_for_each(|needs| disks::must_fit(needs))
 }
 
-/// Does an event of the trial of a block, or undoes it; `tell` hears the commands.
+/// Does an event of the trial of a block, or undoes it; `tell` hears the commands. Returns the longest time for which a guest was paused, if
+/// libvirt says that.
 ///
 /// Errors: those of libvirt; `Unsafe` where a domain does not bear the mark of its machine. What was done before an error is undone as if
 /// all had been.
-pub fn change(members: &[Member], act: &Act, (block, undo): (u32, bool), tell: &mut dyn FnMut(String)) -> Result<()> {
-    let Some(which) = act.machine() else { return Ok(()) };
-    let mut failure = None;
+pub fn change(
+    members: &[Member],
+    act: &Act,
+    (block, undo): (u32, bool),
+    tell: &mut dyn FnMut(String),
+) -> Result<Option<Nanos>> {
+    let Some(which) = act.machine() else { return Ok(None) };
+    let (mut failure, mut downtime) = (None, None);
     for member in meant(members, which, block) {
         let mut virsh = Told { member, tell: &mut *tell };
         let done = virsh.is_up().and_then(|is_up| match (act, undo) {
             _ if !is_up => Ok(()),
+            (Act::VmMigrate { to, bandwidth, limit, .. }, _) => {
+                let (how, way) = (How { bandwidth: *bandwidth, limit: *limit }, (&member.group, member.number));
+                let stood = match undo {
+                    false => migrate::go(way.0, way.1, to, how, virsh.tell),
+                    true => migrate::come_back(way.0, way.1, how, virsh.tell),
+                };
+                stood.map(|stood| downtime = downtime.max(stood))
+            }
             (Act::VmSnapshot { directory, .. }, false) => virsh.snapshot(directory.as_deref()),
             (Act::VmMove { directory, .. }, false) => virsh.move_to(directory),
             (Act::VmLimit { iops, bandwidth, .. }, false) => virsh.limit_to(*iops, *bandwidth),
@@ -156,7 +178,7 @@ pub fn change(members: &[Member], act: &Act, (block, undo): (u32, bool), tell: &
             Err(error) => return Err(error),
         }
     }
-    failure.map_or(Ok(()), Err)
+    failure.map_or(Ok(downtime), Err)
 }
 
 /// Undoes what a run that was killed left of its changes to a machine; whether there was anything.
@@ -168,6 +190,7 @@ pub fn restore(member: &Member, tell: &mut dyn FnMut(String)) -> Result<bool> {
     }
     // What a run has changed is for that run to undo.
     let _lock = member.group.lock(member.number)?;
+    migrate::come_back(&member.group, member.number, How::default(), tell)?;
     let mut virsh = Told { member, tell };
     virsh.is_ours()?;
     virsh.bring_back()?;
@@ -203,30 +226,36 @@ impl Told<'_, '_> {
         self.member.group.uuid(self.member.number)
     }
 
+    /// The libvirt that has the machine now.
+    fn virsh(&self) -> Result<Virsh> {
+        location::virsh(&self.member.group, self.member.number)
+    }
+
     fn is_ours(&self) -> Result<()> {
         let (group, number) = (&self.member.group, self.member.number);
-        must_be_ours(group, number, &group.virsh().run(&["dumpxml", &self.uuid()])?)
+        must_be_ours(group, number, &self.virsh()?.run(&["dumpxml", &self.uuid()])?)
     }
 
     /// Whether the machine runs; it must bear its mark.
     fn is_up(&self) -> Result<bool> {
         self.is_ours()?;
-        let state = self.member.group.virsh().run(&["domstate", &self.uuid()])?;
+        let state = self.virsh()?.run(&["domstate", &self.uuid()])?;
         Ok(matches!(state.trim(), "running" | "paused"))
     }
 
     /// Ends jobs of disks that go on without the client that began them, because it was killed: a copy that the machine has not taken is
     /// given up, what was not merged is merged anew.
-    fn end_jobs(&self) {
-        let virsh = self.member.group.virsh();
+    fn end_jobs(&self) -> Result<()> {
+        let virsh = self.virsh()?;
         for disk in disks_of(self.member) {
             // Most disks have none, and the command fails. A job that does not end makes the next one fail, with its own error.
             drop(virsh.run(&["blockjob", &self.uuid(), &disk.target, "--abort"]));
         }
+        Ok(())
     }
 
     fn run(&mut self, words: &[&str], limit: Duration) -> Result<()> {
-        let virsh = self.member.group.virsh();
+        let virsh = self.virsh()?;
         (self.tell)(virsh.words(words).join(" "));
         virsh.run_within(words, limit).map(drop)
     }
@@ -241,7 +270,7 @@ impl Told<'_, '_> {
 
     /// The file or device that each disk has now.
     fn sources(&self) -> Result<Vec<(String, String)>> {
-        let told = self.member.group.virsh().run(&["domblklist", &self.uuid()])?;
+        let told = self.virsh()?.run(&["domblklist", &self.uuid()])?;
         Ok(sources(&told))
     }
 
@@ -279,7 +308,7 @@ impl Told<'_, '_> {
     fn bring_back(&mut self) -> Result<()> {
         let (member, uuid) = (self.member, self.uuid());
         let mut failure = None;
-        self.end_jobs();
+        self.end_jobs()?;
         let sources = self.sources()?;
         for disk in disks_of(member) {
             let now = sources.iter().find(|(target, _)| *target == disk.target).map(|(_, source)| source.as_str());

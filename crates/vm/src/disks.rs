@@ -5,7 +5,7 @@ use rustix::fs::{FallocateFlags, fallocate, statvfs};
 use std::collections::BTreeMap;
 use std::fs::{self, OpenOptions};
 use std::io;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 use stend_base::format::bytes;
 use stend_base::{Bytes, Error, Lang, Result, Say, say};
@@ -79,6 +79,17 @@ pub(crate) fn file(path: &Path, size: Bytes, sparse: bool) -> io::Result<()> {
     }
 }
 
+/// Whether two paths lead to one file or device.
+pub(crate) fn same(one: &Path, other: &Path) -> bool {
+    let what = |path| {
+        let facts = fs::metadata(path).ok()?;
+        // A device is its number, wherever its node lies.
+        let device = facts.file_type().is_block_device();
+        Some(if device { (true, facts.rdev(), 0) } else { (false, facts.dev(), facts.ino()) })
+    };
+    what(one).is_some_and(|one| what(other) == Some(one))
+}
+
 /// Removes the files of all machines, as far as they are there. The first failure is returned when all were tried.
 pub(crate) fn remove(group: &Group) -> Result<()> {
     let mut failure = None;
@@ -148,6 +159,20 @@ mod tests {
         let error = make(&large).unwrap_err();
         assert!(error.message.en.contains("the disks of all machines take 1") && error.hint.is_some(), "{error}");
         assert_eq!(fs::read_dir(place.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn two_paths_are_of_one_file_by_what_they_lead_to() {
+        let place = tempfile::tempdir().unwrap();
+        let [a, b, c] = ["a", "b", "c"].map(|name| place.path().join(name));
+        fs::write(&a, "x").unwrap();
+        fs::write(&b, "x").unwrap();
+        fs::hard_link(&a, &c).unwrap();
+        assert!(same(&a, &c) && !same(&a, &b) && !same(&a, Path::new("/nowhere")));
+        assert!(!same(Path::new("/nowhere"), Path::new("/nowhere")));
+        let open = fs::File::open(&a).unwrap();
+        let shown = format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&open));
+        assert!(same(&a, Path::new(&shown)));
     }
 
     #[test]

@@ -4,7 +4,10 @@ use crate::disks;
 use crate::domain;
 use crate::group::Group;
 use crate::notes::Notes;
+use crate::placement::process_of;
 use crate::reach;
+use crate::virsh::Virsh;
+use std::collections::BTreeSet;
 use std::path::Path;
 use stend_base::{Error, Result, say};
 
@@ -24,22 +27,50 @@ pub(crate) fn undo(group: &Group) -> Result<()> {
     let virsh = group.virsh();
     let there = virsh.domains()?;
     for number in group.numbers().rev() {
-        let uuid = group.uuid(number);
-        if !there.contains(&uuid) {
-            continue;
+        remove_from(group, number, &virsh, &there)?;
+        if let Some(uri) = Notes::of(group, number)?.destination() {
+            let other = Virsh::new(Some(&uri));
+            let lives = process_of(&group.uuid(number), Path::new("/proc")).is_some();
+            remove_from(group, number, &other, &of_destination(other.domains(), lives)?)?;
         }
-        must_be_ours(group, number, &virsh.run(&["dumpxml", &uuid])?)?;
-        // A domain that does not run cannot be ended; whether it runs is seen afterwards.
-        let ended = virsh.run(&["destroy", &uuid]);
+    }
+    group.numbers().try_for_each(|number| Notes::of(group, number)?.remove_files())?;
+    disks::remove(group)?;
+    group.forget()
+}
+
+/// The domains of a libvirt that a machine was to migrate to. It is on this machine, and so would be the emulator: where none `lives`, a libvirt
+/// that does not answer, such as after a restart, has nothing of it.
+fn of_destination(told: Result<BTreeSet<String>>, lives: bool) -> Result<BTreeSet<String>> {
+    match told {
+        Err(_) if !lives => Ok(BTreeSet::new()),
+        told => told,
+    }
+}
+
+/// Removes a machine from a libvirt that has these domains; whether it was there.
+pub(crate) fn remove_from(group: &Group, number: u32, virsh: &Virsh, there: &BTreeSet<String>) -> Result<bool> {
+    let uuid = group.uuid(number);
+    if !there.contains(&uuid) {
+        return Ok(false);
+    }
+    let text = match virsh.run(&["dumpxml", &uuid]) {
+        // One that came is removed by its libvirt when the client that had it migrate was killed.
+        Err(_) if !virsh.domains()?.contains(&uuid) => return Ok(false),
+        text => text?,
+    };
+    must_be_ours(group, number, &text)?;
+    // A domain that does not run cannot be ended; whether it runs is seen afterwards.
+    let ended = virsh.run(&["destroy", &uuid]);
+    // One that came from another libvirt is not known any more when it has ended.
+    if virsh.domains()?.contains(&uuid) {
         let state = virsh.run(&["domstate", &uuid])?;
         if state.trim() != "shut off" {
             ended?;
         }
         virsh.run(&["undefine", &uuid])?;
     }
-    group.numbers().try_for_each(|number| Notes::of(group, number)?.remove_files())?;
-    disks::remove(group)?;
-    group.forget()
+    Ok(true)
 }
 
 /// That a domain bears the mark of this machine.
@@ -66,6 +97,15 @@ mod tests {
     use crate::plan::xml;
     use stend_base::Kind;
     use stend_spec::vm::Accelerator;
+
+    #[test]
+    fn a_destination_that_does_not_answer_is_an_error_while_an_emulator_lives() {
+        let silent = || Err(Error::preflight(stend_base::Say::same("no libvirt")));
+        let some = BTreeSet::from(["U".to_string()]);
+        assert_eq!(of_destination(silent(), false).unwrap(), BTreeSet::new());
+        assert!(of_destination(silent(), true).is_err());
+        assert_eq!(of_destination(Ok(some.clone()), false).unwrap(), some);
+    }
 
     #[test]
     fn a_domain_without_the_mark_of_these_machines_is_left_alone() {

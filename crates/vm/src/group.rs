@@ -259,6 +259,13 @@ impl Group {
         Ok(path.to_string_lossy().into_owned())
     }
 
+    /// Writes the XML there that a domain migrates with; its path.
+    pub(crate) fn keep_arrival(&self, number: u32, xml: &str) -> Result<String> {
+        let path = self.directory.join(format!("arrival-{number}.xml"));
+        fs::write(&path, xml).map_err(|e| self.unkept(&e))?;
+        Ok(path.to_string_lossy().into_owned())
+    }
+
     /// What a guest printed last, without what would steer a terminal.
     pub fn console(&self, number: u32) -> String {
         let text = fs::read(self.paths(number).console).unwrap_or_default();

@@ -4,12 +4,16 @@
 //! Must not touch a domain that does not bear the mark of its machines, nor a disk that it did not make. Drives libvirt by `virsh` alone.
 #![forbid(unsafe_code)]
 
+mod arrival;
 mod change;
 mod devices;
 mod disks;
 mod domain;
 mod down;
 mod group;
+mod link;
+mod location;
+mod migrate;
 mod modes;
 mod notes;
 mod placement;

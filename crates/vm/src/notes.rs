@@ -12,6 +12,8 @@ use stend_base::{Error, Result, say};
 const SIZE_MAX: u64 = 1 << 16;
 /// Limits of disks were changed.
 const LIMITS: &str = "limits";
+/// Before the URI of the libvirt that the machine migrates to, or has migrated to.
+const DESTINATION: &str = "migrates to ";
 
 /// The notes of a machine, in a file of its group: a line for each.
 pub(crate) struct Notes<'a> {
@@ -56,7 +58,20 @@ impl Notes<'_> {
 
     /// Files that were made.
     pub fn paths(&self) -> impl Iterator<Item = &String> {
-        self.lines.iter().filter(|line| *line != LIMITS)
+        // Every path begins so, and no other line.
+        self.lines.iter().filter(|line| line.starts_with('/'))
+    }
+
+    /// The libvirt that the machine migrates to, or has migrated to.
+    pub fn destination(&self) -> Option<String> {
+        self.lines.iter().find_map(|line| line.strip_prefix(DESTINATION)).map(String::from)
+    }
+
+    /// Notes that the machine is about to migrate there, or that it is with its own libvirt and nowhere else.
+    pub fn set_destination(&mut self, uri: Option<&str>) -> Result<()> {
+        self.lines.retain(|line| !line.starts_with(DESTINATION));
+        self.lines.extend(uri.map(|uri| format!("{DESTINATION}{uri}")));
+        self.keep()
     }
 
     /// Notes files that are about to be made.
@@ -91,7 +106,7 @@ impl Notes<'_> {
             name.starts_with(&begin) && name.contains(&format!("-{}.", self.group.id))
         };
         self.paths().filter(ours).try_for_each(|path| removed(path))?;
-        self.lines.retain(|line| line == LIMITS);
+        self.lines.retain(|line| !line.starts_with('/'));
         self.keep()
     }
 
@@ -140,7 +155,12 @@ mod tests {
         notes.add_limits().unwrap();
         let mut again = Notes::of(&group, 1).unwrap();
         assert!(again.has(&ours) && again.has_limits() && !again.has("limits2"));
+        again.set_destination(Some("qemu:///a")).unwrap();
+        again.set_destination(Some("qemu:///b")).unwrap();
         again.remove_files().unwrap();
+        assert_eq!(Notes::of(&group, 1).unwrap().destination().as_deref(), Some("qemu:///b"));
+        again.set_destination(None).unwrap();
+        assert_eq!(Notes::of(&group, 1).unwrap().destination(), None);
         assert!(!Path::new(&ours).exists() && Path::new(&other).exists());
         again.forget_limits().unwrap();
         assert!(Notes::of(&group, 1).unwrap().is_empty());

@@ -4,7 +4,7 @@
 use crate::group::Group;
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use stend_base::{Error, Result, say};
 use stend_spec::vm::{Machines, Place};
 
@@ -68,15 +68,20 @@ fn kept(place: &Place, name: &str, uuid: &str, processes: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The process of the domain, which has its UUID among its words.
-fn process_of(uuid: &str, processes: &Path) -> Option<std::path::PathBuf> {
-    let all = fs::read_dir(processes).ok()?.flatten().map(|entry| entry.path());
-    let is_it = |path: &std::path::PathBuf| {
+/// The process of the domain.
+pub(crate) fn process_of(uuid: &str, processes: &Path) -> Option<PathBuf> {
+    processes_of(uuid, processes).pop()
+}
+
+/// Those that have its UUID among their words: one, while it migrates two.
+pub(crate) fn processes_of(uuid: &str, processes: &Path) -> Vec<PathBuf> {
+    let all = fs::read_dir(processes).into_iter().flatten().flatten().map(|entry| entry.path());
+    let is_it = |path: &PathBuf| {
         let words = fs::read(path.join("cmdline")).unwrap_or_default();
         let mut words = words.split(|byte| *byte == 0).skip_while(|word| *word != b"-uuid").skip(1);
         words.next() == Some(uuid.as_bytes())
     };
-    all.into_iter().find(is_it)
+    all.filter(is_it).collect()
 }
 
 /// Numbers of a list of the kernel: `0-3,8`. What is none is left out.

@@ -2,11 +2,15 @@
 
 use crate::domain;
 use crate::group::Group;
+use crate::link;
+use crate::location;
 use std::cell::Cell;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use stend_base::{Error, Result, Say, say};
+use stend_lab::Passage;
 
 /// How long a guest that is up may take to answer; the last worker may be undoing what it made.
 const MEET_LIMIT: Duration = Duration::from_secs(60);
@@ -27,7 +31,9 @@ pub fn connect(name: &str, place: &Path, input: impl Read + Send + 'static, outp
     let _lock = group.lock(number)?;
     let (directory, file) = port(&group, number, &Port::Worker)?;
     let runs = runs(&group, number);
-    let joined = stend_lab::join((&directory, &file), MEET_LIMIT, &runs, input, output);
+    let passage = Arc::new(Passage::default());
+    let _listens = link::listen(&group, number, &passage).map_err(|e| group.unkept(&e))?;
+    let joined = stend_lab::join((&directory, &file), MEET_LIMIT, &runs, &passage, input, output);
     joined.map(drop).map_err(|e| silent(&group, number, &e))
 }
 
@@ -45,7 +51,8 @@ pub(crate) fn answers(group: &Group, number: u32, limit: Duration, stopped: &dyn
 
 /// The socket of a port: its directory and its name.
 fn port(group: &Group, number: u32, which: &Port) -> Result<(PathBuf, String)> {
-    let found = domain::read(&group.virsh().run(&["dumpxml", &group.uuid(number)])?).unwrap_or_default();
+    let text = location::virsh(group, number)?.run(&["dumpxml", &group.uuid(number)])?;
+    let found = domain::read(&text).unwrap_or_default();
     let path = match which {
         Port::Worker => found.worker,
         Port::Command => found.command,
@@ -58,11 +65,12 @@ fn port(group: &Group, number: u32, which: &Port) -> Result<(PathBuf, String)> {
 
 /// Whether libvirt still runs a machine, asked now and then.
 fn runs(group: &Group, number: u32) -> impl Fn() -> bool {
-    let (virsh, uuid) = (group.virsh(), group.uuid(number));
+    let uuid = group.uuid(number);
     let (asked, last) = (Cell::new(Instant::now()), Cell::new(true));
     move || {
         if asked.get().elapsed() >= ASKED {
-            last.set(virsh.run(&["domstate", &uuid]).is_ok_and(|state| state.trim() == "running"));
+            let state = location::virsh(group, number).and_then(|virsh| virsh.run(&["domstate", &uuid]));
+            last.set(state.is_ok_and(|state| state.trim() == "running"));
             asked.set(Instant::now());
         }
         last.get()

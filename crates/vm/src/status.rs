@@ -1,7 +1,9 @@
 //! What machines are there and what they do, as libvirt says. Changes nothing.
 
 use crate::group::{self, Group};
+use crate::location;
 use crate::notes::Notes;
+use crate::virsh::Virsh;
 use std::path::Path;
 use stend_base::{Error, Result, Say, say};
 use stend_spec::vm::Accelerator;
@@ -24,6 +26,8 @@ pub struct Machine {
     pub name: String,
     /// What it does.
     pub state: State,
+    /// The libvirt that it has migrated to; `None`: it is with its own.
+    pub away: Option<String>,
     /// Serial numbers of its disks.
     pub serials: Vec<String>,
     /// Files or devices of its disks.
@@ -67,13 +71,16 @@ pub fn status(name: &str, place: &Path) -> Result<Status> {
     let there = virsh.domains()?;
     let one = |number: u32| {
         let uuid = group.uuid(number);
-        let state = match there.contains(&uuid) {
-            true => State::Is(virsh.run(&["domstate", &uuid])?.trim().to_string()),
-            false => State::Missing,
+        let away = location::away(&group, number)?;
+        let state = match (&away, there.contains(&uuid)) {
+            (Some(uri), _) => State::Is(Virsh::new(Some(uri)).run(&["domstate", &uuid])?.trim().to_string()),
+            (None, true) => State::Is(virsh.run(&["domstate", &uuid])?.trim().to_string()),
+            (None, false) => State::Missing,
         };
         let (name, in_use) = (group.name_of(number), group.is_in_use(number));
         let changed = !Notes::of(&group, number)?.is_empty();
-        Ok(Machine { name, state, serials: group.serials(number), disks: group.paths(number).disks, in_use, changed })
+        let (serials, disks) = (group.serials(number), group.paths(number).disks);
+        Ok(Machine { name, state, away, serials, disks, in_use, changed })
     };
     let how = group.accelerator();
     Ok(Status { name: name.to_string(), how, machines: group.numbers().map(one).collect::<Result<_>>()? })

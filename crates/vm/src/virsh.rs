@@ -26,6 +26,11 @@ impl Virsh {
         Virsh { connection: connection.map(String::from) }
     }
 
+    /// What it was made for.
+    pub fn connection(&self) -> Option<&str> {
+        self.connection.as_deref()
+    }
+
     /// The words of a command, as people would give it.
     pub fn words(&self, words: &[&str]) -> Vec<String> {
         let connection = self.connection.iter().flat_map(|uri| ["--connect".to_string(), uri.clone()]);

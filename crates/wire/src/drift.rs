@@ -49,6 +49,11 @@ impl Drift {
         self.latest
     }
 
+    /// Whether every question has its answer.
+    pub fn is_answered(&self) -> bool {
+        self.asked.is_empty() && self.forgotten == 0
+    }
+
     /// The worker is asked for its time. Its answers come in the order of questions.
     pub fn ask(&mut self, now: Nanos) {
         self.asked.push_back(now);

@@ -2,6 +2,7 @@
 //! it: who holds the streams compiles none.
 #![forbid(unsafe_code)]
 
+mod comparer;
 mod drift;
 pub mod link;
 mod look;
@@ -9,6 +10,7 @@ pub mod protocol;
 mod remote;
 mod stand;
 
+pub use comparer::Comparer;
 pub use drift::Clock;
 pub use link::{FromHost, Host, SILENCE};
 pub use look::{Look, Seen};

@@ -1,18 +1,17 @@
 //! The coordinator's side of a worker: start it, talk to it, notice when it is gone.
 
+use crate::comparer::{CLOCK_TRIES, Comparer, ToWorker, ask_clock, lock};
 use crate::drift::{Clock, Drift, compared};
 use crate::protocol::{Hello, Reply, Request, read_frame, read_hello, write_frame, write_hello};
 use std::io::{self, BufReader, Read, Write};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::channel;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 use std::time::{Duration, Instant};
 use stend_base::{Error, Nanos, Result, say};
 
 /// How often we look whether it has ended.
 const END_POLL: Duration = Duration::from_millis(10);
-/// How often the clock of another machine is asked for; the shortest way there and back counts.
-const CLOCK_TRIES: u32 = 8;
 /// How often a worker behind a network hears of us: when a cable is cut, neither end notices, and the worker ends by itself when it has heard
 /// nothing for [`SILENCE`].
 const HEARTBEAT: Duration = Duration::from_secs(5);
@@ -29,7 +28,6 @@ pub enum FromHost {
     Lost(String),
 }
 
-type ToWorker = Box<dyn Write + Send>;
 type FromWorker = BufReader<Box<dyn Read + Send>>;
 
 /// One worker and the streams to it.
@@ -159,6 +157,11 @@ impl Host {
         }
     }
 
+    /// Compares its clock from any thread; `None` if it is on this machine, where there is only one.
+    pub fn comparer(&self) -> Option<Comparer> {
+        Some(Comparer::new(self.to.as_ref()?, self.drift.clone()?))
+    }
+
     /// Process id of the worker, or of the command that reaches it; `None`: neither was started by us.
     pub fn pid(&self) -> Option<u32> {
         self.child.as_ref().map(Child::id)
@@ -245,17 +248,6 @@ fn beat(to: &Weak<Mutex<impl Write>>, drift: Option<&Mutex<Drift>>, every: Durat
             return;
         }
     }
-}
-
-/// Asks for the time once. Questions are noted in the order in which they are sent.
-fn ask_clock(to: &Mutex<impl Write>, drift: Option<&Mutex<Drift>>) -> io::Result<()> {
-    let mut to = lock(to);
-    drift.into_iter().for_each(|drift| lock(drift).ask(stend_sys::clock::now()));
-    write_frame(&mut *to, &Request::Clock)
-}
-
-fn lock<T: ?Sized>(what: &Mutex<T>) -> MutexGuard<'_, T> {
-    what.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Exchanges hellos; with a worker of another machine times, too. Its boot id, and how its clock stands to ours.

@@ -82,7 +82,7 @@ impl Walk {
     }
 
     /// A change has come to its end.
-    pub(super) fn machines_changed(&mut self, Changed { steps, done }: Changed, now: Nanos) {
+    pub(super) fn machines_changed(&mut self, Changed { steps, done, pause }: Changed, now: Nanos) {
         let Some((change, since)) = self.machines.current.take() else { return };
         for action in steps {
             self.append(Entry::Event(Event::new(now, EventKind::Step { action })));
@@ -91,6 +91,8 @@ impl Walk {
             Ok(()) => {
                 let moment = if change.undo { FaultMoment::Undone } else { FaultMoment::Done };
                 let what = change.act.say_hypervised(change.undo, now.saturating_sub(since));
+                let (Say { en, ru }, stood) = (what, pause.say());
+                let what = Say { en: en + &stood.en, ru: ru + &stood.ru };
                 self.tell_fault((change.trial, change.fault), moment, what, now);
             }
             Err(error) => {

@@ -36,6 +36,9 @@ pub const LINK: Limits<usize> = Limits { least: 1, most: 15 };
 //= linux, include/linux/sched.h: "#define TASK_COMM_LEN 16", with the zero at its end
 pub const PROCESS: Limits<usize> = Limits { least: 1, most: 15 };
 
+/// How long a migration may take.
+pub const MIGRATION: Limits<Nanos> = Limits { least: Nanos::secs(10), most: Nanos::secs(24 * 3600) };
+
 /// Places of virtual machines among those that load.
 pub const MACHINE: Limits<u32> = Limits { least: 1, most: crate::vm::NUMBER_MAX };
 
@@ -115,6 +118,10 @@ pub const ACTS: &[Word] = &[
         "the hypervisor moves the disks of the virtual machines that load to files in `directory`, while they are in use. Undone, it moves them back",
     ),
     (
+        "vm.migrate",
+        "the virtual machines that load (`--vm NAME`) migrate live to the libvirt `to`, which is on this machine, too. Undone, they migrate back",
+    ),
+    (
         "vm.limit",
         "the hypervisor limits each disk of the virtual machines that load to `iops`, `bandwidth` or both. Undone, the limits are those of the file of machines",
     ),
@@ -167,8 +174,8 @@ pub const EVENT: Mapping = Mapping {
         optional(
             "to",
             "absent",
-            Shape::Share(FULL),
-            "For `fill`: the share of the space available to users that is then in use, as `df` counts it.",
+            Shape::Either(&[Shape::Share(FULL), super::vm::URI]),
+            "For `fill`: the share of the space available to users that is then in use, as `df` counts it. For `vm.migrate`: the libvirt that the machines migrate to, as in `virsh --connect`.",
         ),
         optional(
             "link",
@@ -211,7 +218,13 @@ pub const EVENT: Mapping = Mapping {
             "bandwidth",
             "absent",
             Shape::Size(super::machine::BANDWIDTH, 1),
-            "For `vm.limit`: most bytes per second.",
+            "For `vm.limit`: most bytes per second. For `vm.migrate`: most bytes per second at which memory is copied, in whole MiB.",
+        ),
+        optional(
+            "limit",
+            "2 min, and a second for each 4 MiB of memory",
+            Shape::Span(MIGRATION),
+            "For `vm.migrate`: how long a machine may take. One that takes longer stays where it is, and the run ends with an error.",
         ),
         optional("command", "absent", COMMAND_WORDS, "For `command`: its words, without a shell."),
         optional("undo", "absent", COMMAND_WORDS, "For `command` and `process.kill`: words of what undoes it."),

@@ -50,7 +50,8 @@ pub const IO: &[Choice<DiskIo>] = &[
 ];
 
 const NAMED: Shape = Shape::Spelled("1 to 30 letters, digits, `-`, `_`", "^[A-Za-z0-9][A-Za-z0-9_-]{0,29}$");
-const URI: Shape =
+/// What libvirt is reached by.
+pub const URI: Shape =
     Shape::Spelled("a URI of libvirt", "^[^\\s\\u0000-\\u001f\\u007f-][^\\s\\u0000-\\u001f\\u007f]{0,1023}$");
 /// A directory, by a path that is the same wherever it is handed to.
 pub const DIRECTORY: Shape = Shape::Spelled("an absolute path", "^/[^\\u0000-\\u001f\\u007f]{0,1023}$");

@@ -26,6 +26,7 @@ fn fault(node: &Node) -> Result<Fault> {
     let at = map.required("at", |n| within(n, keys::AT))?;
     let lasts = map.optional("for", |n| within(n, keys::LASTS))?;
     let what = map.required("do", text)?;
+    let is_migration = what == "vm.migrate";
     let given = Given {
         drive: map.optional("drive", which)?,
         delay: map.optional("delay", delay)?,
@@ -33,7 +34,9 @@ fn fault(node: &Node) -> Result<Fault> {
         length: map.optional("length", |n| pages(n, keys::LENGTH))?,
         path: map.optional("path", |n| whole(n, keys::PATH))?,
         cpu: map.optional("cpu", |n| whole(n, keys::CPU))?,
-        to: map.optional("to", |n| share(n, keys::FULL))?,
+        to: if is_migration { None } else { map.optional("to", |n| share(n, keys::FULL))? },
+        connection: if is_migration { map.optional("to", machines::destination)? } else { None },
+        limit: map.optional("limit", limit)?,
         link: map.optional("link", |n| name(n, keys::LINK, "_.@", "-"))?,
         loss: map.optional("loss", |n| share(n, keys::LOSS))?,
         process: map.optional("process", |n| name(n, keys::PROCESS, "_", ".:+-"))?,
@@ -47,6 +50,7 @@ fn fault(node: &Node) -> Result<Fault> {
     map.finish()?;
     let act = act(node, &what, given)?;
     must_end_itself(node, &act, lasts)?;
+    machines::must_be_mebibytes(node, &act)?;
     Ok(Fault { at, lasts, act })
 }
 
@@ -75,6 +79,8 @@ struct Given {
     path: Option<u32>,
     cpu: Option<u32>,
     to: Option<Millionths>,
+    connection: Option<String>,
+    limit: Option<Nanos>,
     link: Option<String>,
     loss: Option<Millionths>,
     process: Option<String>,
@@ -96,7 +102,8 @@ impl Given {
             ("length", self.length.is_some()),
             ("path", self.path.is_some()),
             ("cpu", self.cpu.is_some()),
-            ("to", self.to.is_some()),
+            ("limit", self.limit.is_some()),
+            ("to", self.to.is_some() || self.connection.is_some()),
             ("link", self.link.is_some()),
             ("loss", self.loss.is_some()),
             ("process", self.process.is_some()),
@@ -184,6 +191,15 @@ fn delay(node: &Node) -> Result<Nanos> {
         "a delay is a whole number of milliseconds, from 1 ms to 60 s",
         "задержка — целое число миллисекунд, от 1 мс до 60 с"
     )))
+}
+
+/// How long a migration may take.
+fn limit(node: &Node) -> Result<Nanos> {
+    let span = span(node)?;
+    match keys::MIGRATION.hold(&span) {
+        true => Ok(span),
+        false => Err(node.error(say!("`limit` is 10 s to 1 day", "`limit` — от 10 с до 1 дня"))),
+    }
 }
 
 /// Whole pages.
@@ -367,9 +383,9 @@ mod tests {
             "",
             "",
             expect![[r#"
-                error: s.yaml:5:14: `explode` is not one of `drive.fail`, `drive.replace`, `drive.slow`, `drive.error`, `drive.corrupt`, `scrub`, `snapshot`, `path.down`, `peer.down`, `daemon.kill`, `cpu.offline`, `fill`, `link.down`, `link.delay`, `link.loss`, `process.kill`, `power.cut`, `vm.snapshot`, `vm.move`, `vm.limit`, `command`
+                error: s.yaml:5:14: `explode` is not one of `drive.fail`, `drive.replace`, `drive.slow`, `drive.error`, `drive.corrupt`, `scrub`, `snapshot`, `path.down`, `peer.down`, `daemon.kill`, `cpu.offline`, `fill`, `link.down`, `link.delay`, `link.loss`, `process.kill`, `power.cut`, `vm.snapshot`, `vm.move`, `vm.migrate`, `vm.limit`, `command`
                 hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from
-                ошибка: s.yaml:5:14: `explode` — не одно из `drive.fail`, `drive.replace`, `drive.slow`, `drive.error`, `drive.corrupt`, `scrub`, `snapshot`, `path.down`, `peer.down`, `daemon.kill`, `cpu.offline`, `fill`, `link.down`, `link.delay`, `link.loss`, `process.kill`, `power.cut`, `vm.snapshot`, `vm.move`, `vm.limit`, `command`
+                ошибка: s.yaml:5:14: `explode` — не одно из `drive.fail`, `drive.replace`, `drive.slow`, `drive.error`, `drive.corrupt`, `scrub`, `snapshot`, `path.down`, `peer.down`, `daemon.kill`, `cpu.offline`, `fill`, `link.down`, `link.delay`, `link.loss`, `process.kill`, `power.cut`, `vm.snapshot`, `vm.move`, `vm.migrate`, `vm.limit`, `command`
                 совет: все ключи описаны в docs/formats/suite.md; образец напечатает `stend suites quick`
             "#]],
         );

@@ -54,7 +54,7 @@ fn named(node: &Node) -> Result<String> {
 }
 
 /// What is handed to `virsh`: no option, and nothing that has to be quoted.
-fn connection(node: &Node) -> Result<String> {
+pub(super) fn connection(node: &Node) -> Result<String> {
     let found = text(node)?;
     let strange = |letter: char| letter.is_whitespace() || letter.is_control();
     match known::PATH.hold(&found.len()) && !found.starts_with('-') && !found.contains(strange) {

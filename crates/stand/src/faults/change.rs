@@ -40,7 +40,7 @@ pub(super) fn change(lower: &LowerDevices, act: &Act, block: u32) -> Result<Chan
             Err(say!("Stend does not control the power of this machine", "Stend не управляет питанием этой машины"))
         }
         // The hypervisor does these, and no machine to itself.
-        Act::VmSnapshot { .. } | Act::VmMove { .. } | Act::VmLimit { .. } => Err(say!(
+        Act::VmSnapshot { .. } | Act::VmMove { .. } | Act::VmMigrate { .. } | Act::VmLimit { .. } => Err(say!(
             "only the hypervisor of a virtual machine can do that",
             "это может только гипервизор виртуальной машины"
         )),

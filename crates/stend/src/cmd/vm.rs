@@ -117,8 +117,10 @@ fn status(name: Option<&str>, out: &Out) -> Result<()> {
             ),
             (false, false) => Say::same(""),
         };
-        let disks = machine.disks.join(" ");
-        lines.push(format!("{}  {}{}  {how}{disks}", machine.name, state.get(out.lang), used.get(out.lang)));
+        let (disks, state, used) = (machine.disks.join(" "), state.get(out.lang), used.get(out.lang));
+        let away = machine.away.as_ref().map_or(Say::same(""), |uri| say!(", at `{uri}`", ", в `{uri}`"));
+        let away = away.get(out.lang);
+        lines.push(format!("{}  {state}{away}{used}  {how}{disks}", machine.name));
     }
     out.result(&lines.join("\n"))
 }
@@ -132,7 +134,7 @@ fn shown(status: &Status) -> Value {
                 State::Missing => "missing",
                 State::Is(state) => state,
             };
-            json!({"machine": machine.name, "state": state, "in_use": machine.in_use, "changed": machine.changed, "disks": machine.disks, "serials": machine.serials})
+            json!({"machine": machine.name, "state": state, "away": machine.away, "in_use": machine.in_use, "changed": machine.changed, "disks": machine.disks, "serials": machine.serials})
         })
         .collect();
     json!({"machines": status.name, "accelerator": status.how.map(Accelerator::name), "each": machines})

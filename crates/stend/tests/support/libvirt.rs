@@ -9,6 +9,8 @@ pub struct Libvirt<'a> {
     pub scratch: &'a Scratch,
     /// Name of the test's machines.
     pub name: String,
+    /// The directory of all that is the daemon's.
+    world: String,
     daemon: Running,
 }
 
@@ -25,6 +27,8 @@ mount --bind $w/lib /var/lib/libvirt
 mount --bind $w/cache /var/cache/libvirt
 mount --bind $w/log /var/log/libvirt
 mount --bind $w/run /run/libvirt
+# Groups of the kernel have the numbers of machines in their names, and both daemons count from 1.
+[ -z "$2" ] || echo 'cgroup_controllers=[]' >>$w/etc/qemu.conf
 exec libvirtd -f /etc/libvirt/libvirtd.conf -p /run/libvirt/daemon.pid
 "#;
 
@@ -42,13 +46,34 @@ impl<'a> Libvirt<'a> {
         if !super::lab::ready(scratch, test) {
             return None;
         }
-        let world = scratch.directory("libvirt");
+        Some(Libvirt::started(scratch, "libvirt", format!("t{}{letter}", std::process::id())))
+    }
+
+    /// Another one, which is another host for the first: machines can migrate from one to the other.
+    pub fn second(&self) -> Libvirt<'a> {
+        Libvirt::started(self.scratch, "second", format!("{}2", self.name))
+    }
+
+    fn started(scratch: &'a Scratch, directory: &str, name: String) -> Libvirt<'a> {
+        let world = scratch.directory(directory);
         let mut command = Command::new("unshare");
         command.args(["--mount", "--propagation", "slave", "bash", "-c", SCRIPT, "libvirt", &world]);
+        command.args((directory == "second").then_some("second"));
         let daemon = Running::new(&mut command);
-        let libvirt = Libvirt { scratch, name: format!("t{}{letter}", std::process::id()), daemon };
+        let libvirt = Libvirt { scratch, name, world, daemon };
         eventually("libvirt answers", Duration::from_secs(60), || libvirt.virsh(&["uri"]).status.success());
-        Some(libvirt)
+        libvirt
+    }
+
+    /// By which others reach it.
+    pub fn uri(&self) -> String {
+        format!("qemu+unix:///system?socket={}/run/libvirt-sock", self.world)
+    }
+
+    /// Executes a program in the world of the daemon; it must succeed.
+    pub fn runs(&self, words: &[&str]) {
+        let done = output(&mut self.inside(words));
+        assert!(done.status.success(), "{words:?}: {}", String::from_utf8_lossy(&done.stderr));
     }
 
     /// A program in the world of the daemon.
@@ -83,6 +108,11 @@ impl<'a> Libvirt<'a> {
         }
         command.env("LIBVIRT_DEFAULT_URI", "qemu:///system");
         command
+    }
+
+    /// The same of words that are made.
+    pub fn command_of(&self, words: &[String]) -> Command {
+        self.command(&words.iter().map(String::as_str).collect::<Vec<_>>())
     }
 
     /// The program with this exit code; its standard output and error.

@@ -1,14 +1,15 @@
 //! Events that the hypervisor makes: what virtual machines are changed, and how.
 
-use super::{Given, keys, whole};
+use super::{Given, keys, vm, whole};
 use crate::fault::{Act, WhichMachine};
 use crate::yaml::{Node, Value};
-use stend_base::{Result, say};
+use stend_base::{Bytes, Result, say};
 
-/// Events of these kinds change the same, each of its kind: a snapshot and a move give a disk another file.
+/// Events of these kinds change the same, each of its kind: a snapshot and a move give a disk another file,
+/// and a machine with such a disk does not migrate.
 pub(super) fn kind(act: &Act) -> Option<&str> {
     match act {
-        Act::VmSnapshot { .. } | Act::VmMove { .. } => Some("vm.snapshot, vm.move"),
+        Act::VmSnapshot { .. } | Act::VmMove { .. } | Act::VmMigrate { .. } => Some("vm.snapshot, vm.move, vm.migrate"),
         Act::VmLimit { .. } => Some("vm.limit"),
         _ => None,
     }
@@ -21,6 +22,10 @@ pub(super) fn act(node: &Node, what: &str, given: &Given) -> Option<Result<Act>>
     let (known, act): (&[&str], Option<Act>) = match what {
         "vm.snapshot" => (&["machine", "directory"], Some(Act::VmSnapshot { machine, directory })),
         "vm.move" => (&["machine", "directory"], directory.map(|directory| Act::VmMove { machine, directory })),
+        "vm.migrate" => {
+            let (limit, to) = (given.limit, given.connection.clone());
+            (&["bandwidth", "limit", "machine", "to"], to.map(|to| Act::VmMigrate { machine, to, bandwidth, limit }))
+        }
         "vm.limit" => {
             let limited = iops.is_some() || bandwidth.is_some();
             (&["machine", "iops", "bandwidth"], limited.then_some(Act::VmLimit { machine, iops, bandwidth }))
@@ -34,6 +39,10 @@ pub(super) fn act(node: &Node, what: &str, given: &Given) -> Option<Result<Act>>
         (None, None) if what == "vm.move" => {
             Err(node.error(say!("`vm.move` needs `directory`", "для `vm.move` нужен `directory`")))
         }
+        (None, None) if what == "vm.migrate" => Err(node.error(say!(
+            "`vm.migrate` needs `to`: the libvirt that the machines migrate to",
+            "для `vm.migrate` нужен `to`: libvirt, куда мигрируют машины"
+        ))),
         (None, None) => Err(node.error(say!(
             "`vm.limit` needs `iops`, `bandwidth` or both",
             "для `vm.limit` нужны `iops`, `bandwidth` или оба"
@@ -49,11 +58,43 @@ pub(super) fn which(node: &Node) -> Result<WhichMachine> {
     }
 }
 
+/// The libvirt that machines migrate to. The port of a guest's worker is a socket, which ends at the machine it is on.
+pub(super) fn destination(node: &Node) -> Result<String> {
+    let to = vm::connection(node)?;
+    let scheme = to.split(':').next().unwrap_or_default();
+    let host = to.split_once("://").map_or("", |(_, rest)| rest.split(['/', '?']).next().unwrap_or_default());
+    let transport = scheme.split_once('+').map_or("unix", |(_, transport)| transport);
+    if host.is_empty() && transport == "unix" && scheme.starts_with("qemu") {
+        return Ok(to);
+    }
+    Err(node
+        .error(say!(
+            "`{to}` is not a libvirt of QEMU on this machine: the worker in a guest is reached through a socket, which does not follow it to another host",
+            "`{to}` — не libvirt с QEMU на этой машине: рабочий процесс в госте доступен через сокет, который за ним на другую машину не перейдёт"
+        ))
+        .hint(say!(
+            "name a second daemon of this machine (`qemu+unix:///system?socket=PATH`); between hosts measure in a machine by `--ssh`, where an event `command` has it migrate",
+            "укажите второй демон этой машины (`qemu+unix:///system?socket=ПУТЬ`); между машинами измеряйте в госте через `--ssh`, а мигрирует он событием `command`"
+        )))
+}
+
+/// How fast memory is copied.
+pub(super) fn must_be_mebibytes(node: &Node, act: &Act) -> Result<()> {
+    match act {
+        Act::VmMigrate { bandwidth: Some(bandwidth), .. } if !bandwidth.0.is_multiple_of(Bytes::mib(1).0) => Err(node
+            .error(say!(
+                "`bandwidth` of `vm.migrate` is a whole number of MiB",
+                "`bandwidth` у `vm.migrate` — целое число МиБ"
+            ))),
+        _ => Ok(()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::kinds_tests::{one, refused};
     use super::*;
-    use stend_base::{Bytes, Lang};
+    use stend_base::{Lang, Nanos};
 
     #[test]
     fn what_the_hypervisor_does_takes_its_keys_and_says_what_it_is() {
@@ -75,6 +116,21 @@ mod tests {
                 "virtual machine 2: the disks move to `/d`",
             ),
             (
+                "do: vm.migrate, machine: each, to: 'qemu+unix:///system?socket=/s', bandwidth: 8MiB, limit: 90s",
+                Act::VmMigrate {
+                    machine: WhichMachine::Each,
+                    to: "qemu+unix:///system?socket=/s".into(),
+                    bandwidth: Some(Bytes::mib(8)),
+                    limit: Some(Nanos::secs(90)),
+                },
+                "a virtual machine, in each block the next: live migration to `qemu+unix:///system?socket=/s`",
+            ),
+            (
+                "do: vm.migrate, to: 'qemu:///session'",
+                Act::VmMigrate { machine: all, to: "qemu:///session".into(), bandwidth: None, limit: None },
+                "all virtual machines: live migration to `qemu:///session`",
+            ),
+            (
                 "do: vm.limit, iops: 300, bandwidth: 1MiB",
                 Act::VmLimit { machine: all, iops: Some(300), bandwidth: Some(Bytes::mib(1)) },
                 "all virtual machines: each disk does 300 IOPS, 1 MiB/s at most",
@@ -93,6 +149,19 @@ mod tests {
         for (events, told) in [
             ("[{at: 5s, do: vm.move}]", "`vm.move` needs `directory`"),
             ("[{at: 5s, do: vm.limit}]", "`vm.limit` needs `iops`, `bandwidth` or both"),
+            ("[{at: 5s, do: vm.migrate}]", "`vm.migrate` needs `to`"),
+            ("[{at: 5s, do: vm.migrate, to: 50%}]", "not a libvirt of QEMU on this machine"),
+            ("[{at: 5s, do: vm.migrate, to: 'qemu+ssh://b/system'}]", "does not follow it to another host"),
+            ("[{at: 5s, do: vm.migrate, to: 'qemu+tcp:///system'}]", "on this machine"),
+            ("[{at: 5s, do: vm.migrate, to: 'qemu://b/system'}]", "on this machine"),
+            ("[{at: 5s, do: vm.migrate, to: 'xen:///system'}]", "on this machine"),
+            ("[{at: 5s, do: vm.migrate, to: '--help'}]", "no URI of libvirt"),
+            ("[{at: 5s, do: vm.migrate, to: 'qemu:///session', bandwidth: 5KiB}]", "whole number of MiB"),
+            ("[{at: 5s, do: vm.migrate, to: 'qemu:///session', limit: 1s}]", "10 s to 1 day"),
+            ("[{at: 5s, do: vm.migrate, to: 'qemu:///session', directory: /d}]", "does not take `directory`"),
+            ("[{at: 5s, do: vm.limit, iops: 5, limit: 60s}]", "`vm.limit` does not take `limit`"),
+            ("[{at: 5s, do: fill, to: 'qemu:///session'}]", ""),
+            ("[{at: 5s, do: vm.snapshot}, {at: 6s, do: vm.migrate, to: 'qemu:///session'}]", "overlap"),
             ("[{at: 5s, do: vm.limit, iops: 5, drive: 1}]", "`vm.limit` does not take `drive`"),
             ("[{at: 5s, do: vm.snapshot, iops: 5}]", "`vm.snapshot` does not take `iops`"),
             ("[{at: 5s, do: scrub, machine: 1}]", "`scrub` takes no other keys"),
