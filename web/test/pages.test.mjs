@@ -28,6 +28,11 @@ test("the p99 of a case is a bound if one of its parts has only a bound, and unk
   assert.equal(shown(), "–");
 });
 
+test("the half of an interval that is cut at 0 is the upper one", () => {
+  const half = (interval_95) => cases.half({ headline: "iops", iops: { value: 200, interval_95 } });
+  assert.deepEqual([half([100, 300]), half([0, 600]), half(null), half(undefined)], [0.5, 2, null, null]);
+});
+
 test("an operation has a name beside others, and its stream where there are several", () => {
   lang.setLang("en");
   const names = (...operations) => cases.parts({ operations }).map((each) => cases.partName({ operations }, each));

@@ -60,7 +60,7 @@ mod tests {
     use super::*;
     use crate::fixture::{case, run_of};
     use crate::trials::by_case;
-    use stend_base::Bytes;
+    use stend_base::{Bytes, Nanos};
     use stend_record::observed::JobFacts;
     use stend_spec::suite::JobsOf;
     use stend_spec::workload::{Region, Sync};
@@ -87,7 +87,7 @@ mod tests {
                 };
                 outcome.engine.jobs = vec![facts(0, 0), facts(1, area_of_second)];
             };
-            run = run.trial(0).iops(1000.0).change(change).done();
+            run = run.trial(0).iops(1000.0).window(Nanos::secs(60)).change(change).done();
         }
         let mut record = run.record();
         let mut second = record.load().targets[0].clone();
@@ -112,6 +112,17 @@ mod tests {
         assert_eq!(found(&slow), [(first, 1000.0), ("/dev/slow".to_string(), 250.0)]);
         let all = findings(&slow, &by_case(&slow)[0]);
         assert!(all.iter().all(|one| one.ops.len() == 1 && one.ops[0].count > 0 && one.total.iops.interval.is_some()));
+    }
+
+    #[test]
+    fn a_single_trial_does_not_say_how_far_a_target_is_off() {
+        let mut single = record(25, Bytes::mib(32).0);
+        single.trials.truncate(1);
+        for found in findings(&single, &by_case(&single)[0]) {
+            assert_eq!((found.total.iops.interval, found.total.throughput.interval), (None, None));
+            assert_eq!(found.ops[0].rates.iops.interval, None);
+            assert!(found.ops[0].quantiles.iter().all(|quantile| quantile.interval.is_none()), "{:?}", found.ops);
+        }
     }
 
     #[test]

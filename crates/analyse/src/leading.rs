@@ -41,6 +41,7 @@ mod tests {
     use super::*;
     use crate::fixture::{case, run, run_of};
     use crate::judge;
+    use stend_base::Nanos;
     use stend_spec::workload::Sync;
 
     #[test]
@@ -58,6 +59,14 @@ mod tests {
         let shown = findings.cases.iter().find(|case| case.label == "deep").unwrap();
         assert!(findings.headline.en.starts_with("Random read, 4 KiB, 32 in flight: 84"), "{}", findings.headline.en);
         assert_eq!((&found.label, &found.total, found.headline), (&shown.label, &shown.total, shown.headline));
+    }
+
+    #[test]
+    fn a_single_trial_without_its_intervals_does_not_say_how_far_it_is_off() {
+        let mut record = run().trial(0).iops(1000.0).window(Nanos::secs(60)).done().record();
+        record.trials.iter_mut().for_each(|trial| trial.slices.clear());
+        let found = leading(&record).unwrap().unwrap().total.iops;
+        assert_eq!((found.value, found.interval), (1000.0, None));
     }
 
     #[test]

@@ -341,8 +341,7 @@ pub fn rate(headline: Headline, estimate: &Estimate, lang: Lang) -> String {
     let number = |value: f64| plain_rate(headline, value, lang);
     let value = number(estimate.value);
     let Some((low, high)) = estimate.interval.filter(|_| estimate.value > 0.0) else { return value };
-    let half = (high - low) / 2.0 / estimate.value;
-    if half <= HALF_WIDTH_WIDE {
+    if let Some(half) = estimate.half_width().filter(|half| *half <= HALF_WIDTH_WIDE) {
         return format!("{value} {}", format::plus_minus(half, lang));
     }
     let (low, high) = (number(low), number(high));

@@ -34,10 +34,11 @@ fn value(cell: &Cell, of: fn(&Cell) -> f64) -> f64 {
     of(cell) / series::INTERVAL.as_secs()
 }
 
-/// Intervals inside a trial's window.
+/// Intervals inside a trial's window; none where they are not known.
 fn window_cells(trial: &Counting<'_>, stream: Option<u16>, ops: &[Op]) -> Vec<Cell> {
-    // An imported trial has no intervals; that is not a row of zeros.
-    if trial.outcome.tool_output.is_some() && trial.record.slices.is_empty() {
+    // Imported trials, parts of a trial and what was read without them have no intervals; only a stall is a row of zeros.
+    let counted = || trial.outcome.jobs.iter().any(|job| job.done.iter().any(|done| done.0 > 0));
+    if trial.record.slices.is_empty() && (trial.outcome.tool_output.is_some() || counted()) {
         return Vec::new();
     }
     let cells = series::cells(&trial.record.slices, |s| ops.contains(&s.op) && stream.is_none_or(|n| n == s.stream));
@@ -84,6 +85,17 @@ mod tests {
         assert_eq!((drift.basis, drift.interval), (Basis::TooFew { n: 1 }, None));
         let short = trial(40, rough);
         assert_eq!((short.basis, short.interval), (Basis::TooFew { n: 1 }, None), "ten batches of 5 s do not fit");
+    }
+
+    #[test]
+    fn a_stall_of_a_whole_trial_is_a_row_of_zeros() {
+        let stall = |outcome: &mut stend_record::TrialOutcome, slices: &mut Vec<_>| {
+            outcome.jobs.iter_mut().for_each(|job| job.done = Default::default());
+            slices.clear();
+        };
+        let record = run().trial(0).window(Nanos::secs(60)).change(stall).done().record();
+        let found = rates(&by_case(&record)[0], None, &IO).iops;
+        assert_eq!((found.value, found.interval), (0.0, Some((0.0, 0.0))));
     }
 
     #[test]

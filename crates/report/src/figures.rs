@@ -100,10 +100,8 @@ pub fn op_name(case: &CaseFinding, op: &OpFinding) -> Say {
 
 /// Half the 95 % interval as a part of the value: `± 1.2 %`. `None` without an interval.
 pub fn plus_minus(estimate: &Estimate) -> Option<Say> {
-    let (low, high) = estimate.interval?;
-    let half = (high - low) / 2.0 / estimate.value;
-    let known = half.is_finite() && half >= 0.0 && estimate.value.is_finite();
-    known.then(|| Say::both(|lang| format::plus_minus(half, lang)))
+    let half = estimate.half_width().filter(|half| half.is_finite() && *half >= 0.0)?;
+    Some(Say::both(|lang| format::plus_minus(half, lang)))
 }
 
 /// Both ends of an interval in the unit of the headline: `408 120 … 416 200 IOPS`.
@@ -171,8 +169,11 @@ pub fn value(value: f64, unit: Unit) -> Say {
     })
 }
 
-/// Decimals that keep one digit after the last nine.
+/// Decimals that keep one digit after the last nine. All of it has no nines.
 fn share_digits(share: f64) -> usize {
+    if share >= 1.0 {
+        return 1;
+    }
     let nines = -(1.0 - share).max(1e-9).log10();
     (nines.ceil().max(2.0) as usize).saturating_sub(1)
 }
@@ -196,11 +197,19 @@ mod tests {
         let estimate = |interval| Estimate { value: 200.0, interval, basis: Basis::Trials { n: 6 } };
         assert_eq!(plus_minus(&estimate(Some((196.0, 204.0)))), Some(say!("± 2.0 %", "± 2,0 %")));
         assert_eq!(plus_minus(&estimate(Some((100.0, 300.0)))), Some(Say::same("± 50 %")));
+        assert_eq!(plus_minus(&estimate(Some((0.0, 600.0)))), Some(Say::same("± 200 %")), "cut at 0");
         assert_eq!(plus_minus(&estimate(None)), None);
         assert_eq!(
             plus_minus(&Estimate { value: 0.0, interval: Some((0.0, 0.0)), basis: Basis::Trials { n: 6 } }),
             None
         );
+    }
+
+    #[test]
+    fn a_share_has_a_digit_behind_its_last_nine_and_all_of_it_has_none() {
+        let shown = |share| value(share, Unit::Share).en;
+        let shown = [0.5, 0.999, 1.0, 1.25].map(shown).map(|text| text.replace('\u{a0}', " "));
+        assert_eq!(shown, ["50.0 %", "99.90 %", "100.0 %", "125.0 %"]);
     }
 
     #[test]

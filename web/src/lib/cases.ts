@@ -6,11 +6,11 @@ import { operation } from "./words";
 /** The rate that is the headline of a case. */
 export const rateOf = (of: Case): Measured => (of.headline === "iops" ? of.iops : of.throughput_bytes_per_s);
 
-/** Half of the interval as a part of the value, as the report writes it. */
+/** Half of the interval as a part of the value, as the report writes it: the upper half, since the lower end is cut at 0. */
 export function half(of: Case): number | null {
   const { value, interval_95 } = rateOf(of);
-  const [low, high] = interval_95 ?? [null, null];
-  return value && low !== null && high !== null ? (high - low) / 2 / value : null;
+  const high = interval_95?.[1] ?? null;
+  return value && high !== null ? (high - value) / value : null;
 }
 
 /** The operations of a case that move data: what is shown of it. */

@@ -185,7 +185,8 @@ fn needed(have: u32, at: f64, (low, high): (f64, f64), bound: f64) -> Option<u32
     if have < 2 {
         return Some(TRIALS_PUBLISHABLE);
     }
-    let half = if at < bound { high - at } else { at - low };
+    // The lower end of a rate is cut at 0, the upper one is not.
+    let half = if at < bound || low <= 0.0 { high - at } else { at - low };
     // The interval is ± t · s / √n; s stays.
     let deviation = half / t_interval::quantile_975(have as usize - 1);
     let variance = f64::from(have) * deviation * deviation;
@@ -277,6 +278,12 @@ mod tests {
             (Outcome::Undecided, 0, 1),
             "nothing was measured"
         );
+    }
+
+    #[test]
+    fn an_interval_that_is_cut_at_zero_is_as_wide_as_its_upper_half() {
+        assert_eq!(needed(4, 100.0, (0.0, 300.0), 50.0), needed(4, 100.0, (50.0, 300.0), 150.0));
+        assert!(needed(4, 100.0, (0.0, 300.0), 50.0) > needed(4, 100.0, (20.0, 180.0), 50.0));
     }
 
     #[test]
