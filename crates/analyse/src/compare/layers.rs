@@ -2,13 +2,41 @@
 
 use super::{CaseComparison, Comparison, Doubt, LayerPrice, LayerRate, Metric, Pairing, RatioValue, base};
 use crate::findings::Findings;
-use stend_record::{RunRecord, TargetFacts, TargetKind};
+use stend_base::Bytes;
+use stend_record::{Device, RunRecord, TargetFacts, TargetKind};
+
+/// How identities begin that a drive has wherever it is; those of places and contents are also those of others.
+const OF_HARDWARE: [&str; 2] = ["wwn:", "serial:"];
+
+/// A lowest device.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Drive {
+    name: String,
+    /// Identity, model and size, if it is known wherever it is: serial numbers repeat, above all those of virtual disks.
+    own: Option<(String, Option<String>, Bytes)>,
+}
+
+impl Drive {
+    fn new(device: &Device) -> Drive {
+        let of_hardware = |identity: &String| OF_HARDWARE.iter().any(|kind| identity.starts_with(kind));
+        let identity = device.identity.clone().filter(of_hardware);
+        let own = identity.map(|identity| (identity, device.model.clone(), device.size));
+        Drive { name: device.name.clone(), own }
+    }
+
+    /// Whether it is the other one. A name says that only until the next boot.
+    fn is(&self, other: &Drive, same_boot: bool) -> bool {
+        match (&self.own, &other.own) {
+            (Some(one), Some(other)) => one == other,
+            _ => same_boot && self.name == other.name,
+        }
+    }
+}
 
 /// What a target consists of, from the drives up.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Stack {
-    /// Names of the lowest devices.
-    drives: Vec<String>,
+    drives: Vec<Drive>,
     layers: Vec<String>,
 }
 
@@ -44,12 +72,13 @@ impl Stack {
         // A loop device on a file of the drive below is a layer over its file system, too, but that is not in the facts.
         let on_files = matches!(target.kind, TargetKind::File | TargetKind::Directory);
         layers.extend(target.file_system.clone().filter(|_| on_files));
-        Some(Stack { drives: at(deepest).map(|device| device.name.clone()).collect(), layers })
+        Some(Stack { drives: at(deepest).map(|device| Drive::new(device)).collect(), layers })
     }
 
     /// The layers that this stack has above the other; `None` if it does not stand on it.
-    fn above(&self, other: &Stack) -> Option<&[String]> {
-        let stands = other.drives.iter().all(|drive| self.drives.contains(drive));
+    fn above(&self, other: &Stack, same_boot: bool) -> Option<&[String]> {
+        let has = |drive: &Drive| self.drives.iter().any(|own| own.is(drive, same_boot));
+        let stands = other.drives.iter().all(has);
         let more = self.layers.strip_prefix(other.layers.as_slice())?;
         (stands && !more.is_empty()).then_some(more)
     }
@@ -58,13 +87,15 @@ impl Stack {
 /// For every run that stands on another one: the price of what it has more than the one nearest to it.
 pub(super) fn prices(runs: &[(&RunRecord, &Findings)], pairing: Pairing) -> Vec<LayerPrice> {
     let stacks: Vec<Option<Stack>> = runs.iter().map(|(record, _)| Stack::of(&record.load().targets)).collect();
+    let boot = |run: usize| runs[run].0.load().facts.as_ref().map(|facts| &facts.boot_id).filter(|id| !id.is_empty());
+    let same_boot = |one: usize, other: usize| boot(one).is_some() && boot(one) == boot(other);
     let mut found = Vec::new();
     for (above, stack) in stacks.iter().enumerate() {
         let Some(stack) = stack else { continue };
-        let below = stacks
-            .iter()
-            .enumerate()
-            .filter_map(|(i, other)| Some((i, other.as_ref()?.layers.len(), stack.above(other.as_ref()?)?)));
+        let below = stacks.iter().enumerate().filter_map(|(i, other)| {
+            let other = other.as_ref()?;
+            Some((i, other.layers.len(), stack.above(other, same_boot(above, i))?))
+        });
         // Among equally near ones the first on the command line.
         let nearest = below.reduce(|best, next| if next.1 > best.1 { next } else { best });
         let Some((below, _, layers)) = nearest else { continue };
@@ -98,7 +129,6 @@ mod tests {
     use crate::analyse;
     use crate::compare::{Options, compare};
     use crate::fixture::{case, run_of};
-    use stend_record::Device;
     use stend_spec::workload::Sync;
 
     fn device(name: &str, kind: &str, depth: u32) -> Device {
@@ -109,6 +139,7 @@ mod tests {
     fn on(devices: Vec<Device>, file_system: Option<&str>, iops: f64) -> RunRecord {
         let cases = vec![case("read", 100, 8, Sync::None), case("write", 0, 8, Sync::None)];
         let mut record = run_of(cases).six_blocks(&[iops, iops / 2.0]).record();
+        record.load_mut().facts.as_mut().unwrap().boot_id = "one".into();
         let target = &mut record.load_mut().targets[0];
         target.devices = devices;
         target.kind = if file_system.is_some() { TargetKind::Directory } else { TargetKind::BlockDevice };
@@ -150,6 +181,33 @@ mod tests {
         assert!(prices_of(&[plain("sda"), plain("sda")]).is_empty());
         let ext4 = on(vec![device("sdc", "disk", 0)], Some("ext4"), 9_000.0);
         assert!(prices_of(&[plain("sda"), ext4]).is_empty(), "the file system lies on another drive");
+    }
+
+    #[test]
+    fn drives_of_other_machines_are_not_told_by_their_names() {
+        let pair = |identities: [Option<&str>; 2], boots: [&str; 2]| {
+            let drive = |identity: Option<&str>| {
+                vec![Device { identity: identity.map(String::from), ..device("sda", "disk", 0) }]
+            };
+            let [below, above] = identities.map(drive);
+            let mut both = [on(below, None, 10_000.0), on(above, Some("ext4"), 9_000.0)];
+            for (record, boot) in both.iter_mut().zip(boots) {
+                record.load_mut().facts.as_mut().unwrap().boot_id = boot.into();
+            }
+            prices_of(&both).len()
+        };
+        assert_eq!(pair([None, None], ["one", "one"]), 1);
+        assert_eq!(pair([None, None], ["one", "two"]), 0, "the same name on another machine");
+        assert_eq!(pair([None, None], ["", ""]), 0, "the machines are not known");
+        assert_eq!(pair([Some("wwn:0x5"), Some("wwn:0x6")], ["one", "one"]), 0, "another drive in its place");
+        assert_eq!(pair([Some("path:pci-0,1"), Some("path:pci-0,1")], ["one", "two"]), 0, "a place is no drive");
+        // Names change at a boot, and an identity does not.
+        let drive = |name: &str| Device { identity: Some("wwn:0x5".into()), ..device(name, "disk", 0) };
+        let mut above = on(vec![drive("sdc")], Some("ext4"), 9_000.0);
+        above.load_mut().facts.as_mut().unwrap().boot_id = "two".into();
+        assert_eq!(prices_of(&[on(vec![drive("sda")], None, 10_000.0), above.clone()]).len(), 1);
+        above.load_mut().targets[0].devices[0].model = Some("another".into());
+        assert_eq!(prices_of(&[on(vec![drive("sda")], None, 10_000.0), above]).len(), 0, "serial numbers repeat");
     }
 
     #[test]
