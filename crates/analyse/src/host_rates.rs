@@ -126,8 +126,8 @@ pub fn between(before: &Sample, after: &Sample) -> Option<HostRates> {
 
 /// The interfaces whose traffic is that of the host: its `ports`, which have hardware, or all where none of them is known. What a bond, a
 /// VLAN or a bridge counts is counted by a port, too.
-pub fn of_ports<'a>(networks: &'a [NetworkRates], ports: &'a [String]) -> impl Iterator<Item = &'a NetworkRates> {
-    let is_port = |network: &NetworkRates| ports.contains(&network.name);
+pub fn of_ports<'a, N>(networks: &'a [N], name: fn(&N) -> &String, ports: &'a [String]) -> impl Iterator<Item = &'a N> {
+    let is_port = move |network: &N| ports.contains(name(network));
     let are_known = networks.iter().any(is_port);
     networks.iter().filter(move |network| !are_known || is_port(network))
 }
@@ -268,7 +268,7 @@ mod tests {
         let networks = ["bond0", "eth0", "eth1", "eth0.7", "br0"].map(network);
         let received = |ports: &[&str]| -> f64 {
             let ports: Vec<String> = ports.iter().map(|name| name.to_string()).collect();
-            of_ports(&networks, &ports).map(|network| network.received).sum()
+            of_ports(&networks, |network| &network.name, &ports).map(|network| network.received).sum()
         };
         assert_eq!(received(&["eth0", "eth1", "eth2"]), 200.0);
         assert_eq!((received(&[]), received(&["eth9"])), (500.0, 500.0), "a container has no hardware");

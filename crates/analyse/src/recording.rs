@@ -109,7 +109,7 @@ impl Fold {
         }
         let used = |memory: Memory| memory.total_bytes.saturating_sub(host_rates::available(&memory, self.arc)) as f64;
         let used = rates.memory.map(used);
-        let ports = || host_rates::of_ports(&rates.networks, &self.ports);
+        let ports = || host_rates::of_ports(&rates.networks, |network| &network.name, &self.ports);
         let sum = |of: fn(&host_rates::NetworkRates) -> f64| ports().map(of).reduce(|a, b| a + b);
         let values = [
             (Line::CpuBusy, rates.cpu_busy),

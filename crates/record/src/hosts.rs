@@ -76,7 +76,7 @@ pub struct HostInfo {
     // Written also where it is none: postcard knows no names of fields.
     #[serde(default)]
     pub part: Option<Region>,
-    /// Network interfaces with hardware behind them, of a host that is recorded. Others count the same bytes once more: bonds, VLANs, bridges.
+    /// Network interfaces with hardware behind them. Others count the same bytes once more: bonds, VLANs, bridges.
     #[serde(default)]
     pub ports: Vec<String>,
 }

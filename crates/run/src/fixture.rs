@@ -15,7 +15,8 @@ pub(crate) fn target() -> TargetFacts {
 
 /// What a worker knows of it.
 pub(crate) fn facts() -> Facts {
-    Facts { host: HostFacts::default(), targets: vec![target()], writes: Ok(()), shares_drive: true }
+    let (host, ports) = (HostFacts::default(), vec!["eth0".to_string()]);
+    Facts { host, ports, targets: vec![target()], writes: Ok(()), shares_drive: true }
 }
 
 /// A trial that ended so and saw no I/O.

@@ -68,9 +68,9 @@ impl ObservedHost {
         let (sender, from) = channel();
         host.listen(move |message| drop(sender.send(message)))?;
         host.send(&Request::Watch(Watch { targets, sample_every: SAMPLE_EVERY }));
-        let (found, targets) = loop {
+        let (found, ports, targets) = loop {
             match from.recv_timeout(FACTS_LIMIT) {
-                Ok(FromHost::Reply(Reply::Watched { host, targets })) => break (host, targets),
+                Ok(FromHost::Reply(Reply::Watched { host, ports, targets })) => break (host, ports, targets),
                 Ok(FromHost::Reply(Reply::Failed(error))) => return Err(error),
                 Ok(FromHost::Reply(_)) => {}
                 Ok(FromHost::Lost(detail)) => return Err(lost(&detail)),
@@ -80,7 +80,7 @@ impl ObservedHost {
             }
         };
         self.info.clock_uncertainty_ns = host.clock().map(|clock| clock.uncertainty_ns);
-        (self.info.facts, self.info.targets) = (Some(*found), targets);
+        (self.info.facts, self.info.ports, self.info.targets) = (Some(*found), ports, targets);
         self.watched = Some(Watched { host, from, awaited: None, over: false, heard_at: None, silence_told: false });
         Ok(())
     }
@@ -214,7 +214,7 @@ mod tests {
 
     fn watched() -> Reply {
         let host = Box::new(HostFacts { hostname: "array".into(), ..HostFacts::default() });
-        Reply::Watched { host, targets: Vec::new() }
+        Reply::Watched { host, ports: vec!["eth0".into()], targets: Vec::new() }
     }
 
     fn sample(at: u64) -> Reply {
@@ -285,6 +285,7 @@ mod tests {
         };
         let hostname = info.facts.as_ref().map(|facts| facts.hostname.as_str());
         assert_eq!((info.name.as_str(), hostname, info.role), ("array1", Some("array"), Role::Storage));
+        assert_eq!(info.ports, ["eth0"]);
         assert_eq!((made.at, made.host, &made.kind), (Nanos(3), HostId::STORAGE, &done[0]));
         assert!(array.known(Nanos(4)).is_empty(), "it is told once");
         let (entries, told) = to_its_end(&mut array);

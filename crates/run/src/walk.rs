@@ -273,7 +273,8 @@ impl Walk {
             }
             None => {
                 self.actions.push(Action::Create { inputs: Box::new(inputs), spool: facts.shares_drive });
-                let info = HostInfo { facts: Some(facts.host), targets: facts.targets, ..HostInfo::default() };
+                let Facts { host, ports, targets, .. } = facts;
+                let info = HostInfo { facts: Some(host), ports, targets, ..HostInfo::default() };
                 self.append(Entry::Host { host: HostId::LOAD, info: Box::new(info) });
             }
         }

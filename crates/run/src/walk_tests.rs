@@ -116,6 +116,18 @@ fn a_run_goes_from_facts_to_release_in_order() {
 }
 
 #[test]
+fn the_run_file_has_what_the_host_is() {
+    let mut walk = Walk::new(asked(), Nanos(0));
+    walk.apply(Input::Host(FromHost::Reply(facts())), Nanos(1));
+    let host = walk.take_actions().into_iter().find_map(|action| match action {
+        Action::Append(Entry::Host { host: HostId::LOAD, info }) => Some(info),
+        _ => None,
+    });
+    let (host, known) = (host.expect("a host"), fixture::facts());
+    assert_eq!((host.facts, host.targets, host.ports), (Some(known.host), known.targets, known.ports));
+}
+
+#[test]
 fn a_trial_that_cannot_be_run_ends_the_run_before_the_fill() {
     let mut walk = Walk::new(asked(), Nanos(0));
     requests(&mut walk);

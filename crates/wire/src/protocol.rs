@@ -207,6 +207,8 @@ pub enum Reply {
     Watched {
         /// The host.
         host: Box<HostFacts>,
+        /// Its network interfaces with hardware behind them.
+        ports: Vec<String>,
         /// What it hands out.
         targets: Vec<TargetFacts>,
     },
@@ -277,6 +279,8 @@ pub enum Reply {
 pub struct Facts {
     /// The host.
     pub host: HostFacts,
+    /// Its network interfaces with hardware behind them.
+    pub ports: Vec<String>,
     /// The targets, in their order.
     pub targets: Vec<TargetFacts>,
     /// Whether they may be written, and if not, why write cases do not run.

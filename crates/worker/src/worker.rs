@@ -381,7 +381,8 @@ impl Session {
             None => crate::inventory::drives()?,
         };
         // Before any sample: nobody owns those until it is known whose they are.
-        self.outbox.send(Reply::Watched { host: Box::new(stend_stand::host_facts()), targets: targets.clone() });
+        let (host, ports) = (Box::new(stend_stand::host_facts()), stend_stand::ports());
+        self.outbox.send(Reply::Watched { host, ports, targets: targets.clone() });
         self.watching = Some(Telemetry::start(&targets, 0, watch.sample_every, &self.outbox)?);
         Ok(())
     }
@@ -400,7 +401,7 @@ fn look(inspect: &Inspect, outbox: &Outbox) -> Result<Facts> {
     }
     let directory = Path::new(&inspect.run_directory);
     let shares_drive = targets.iter().any(|target| stend_stand::shares_drive(directory, target));
-    Ok(Facts { host: stend_stand::host_facts(), targets, writes, shares_drive })
+    Ok(Facts { host: stend_stand::host_facts(), ports: stend_stand::ports(), targets, writes, shares_drive })
 }
 
 /// The error, with the case that it is about.

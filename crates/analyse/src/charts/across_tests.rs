@@ -5,8 +5,9 @@ use crate::analyse;
 use crate::findings::{CheckStatus, Findings};
 use crate::fixture::{RunBuilder, case, run, run_of};
 use stend_base::Bytes;
+use stend_record::parts::ArcCounters;
 use stend_record::sample::{Memory, NetworkCounters, Pressure, Traffic};
-use stend_record::{Slice, TrialOutcome, TrialStatus};
+use stend_record::{Parts, Slice, TrialOutcome, TrialStatus};
 use stend_spec::workload::Sync;
 
 /// A case with these axes, and two trials of each of its cells; the rate grows with the cell.
@@ -131,8 +132,10 @@ fn each_case_is_charged_with_what_the_host_did_under_its_load() {
         sample.memory = Some(Memory { total_bytes: 8 << 30, available_bytes, ..Memory::default() });
         let bytes = |rate: u64| Traffic { bytes: sample.at.0 / 1000 * rate / 1000, ..Traffic::default() };
         let network = |name: &str| NetworkCounters { name: name.into(), received: bytes(2000), sent: bytes(500) };
-        sample.networks = Some(vec![network("eth0"), network("eth1")]);
+        // A bond counts what its ports count.
+        sample.networks = Some(vec![network("bond0"), network("eth0"), network("eth1")]);
     }
+    record.load_mut().ports = vec!["eth0".into(), "eth1".into()];
     let findings = analyse(&record).unwrap();
     let chart = findings.charts.iter().find(|c| c.id == "resources").unwrap();
     let values = |pane: usize, line: usize| -> Vec<f64> {
@@ -144,10 +147,26 @@ fn each_case_is_charged_with_what_the_host_did_under_its_load() {
     // Pressure of CPU and memory was not offered: one line is left.
     assert_eq!((chart.panes[1].series.len(), values(1, 0)), (1, vec![0.1, 0.1]));
     assert_eq!(chart.panes[2].series[0].points.len(), 2);
-    // Both interfaces together, bytes per second.
+    // Both ports together, bytes per second.
     let near = |found: Vec<f64>, rate: f64| found.len() == 2 && found.iter().all(|v| (v - rate).abs() < rate / 100.0);
     assert!(near(values(3, 0), 4e6) && near(values(3, 1), 1e6), "{:?}", chart.panes[3]);
     assert!(chart.x.names.iter().map(|n| (n.name.en.as_str(), n.detail.en.as_str())).eq([("1", "a"), ("2", "b")]));
+}
+
+#[test]
+fn what_the_cache_of_zfs_gives_back_is_not_in_use() {
+    let mut record = run().trial(0).done().record();
+    for (i, sample) in record.load_mut().samples.iter_mut().enumerate() {
+        sample.memory = Some(Memory { total_bytes: 64 << 30, available_bytes: 8 << 30, ..Memory::default() });
+        let arc = Some(ArcCounters { size_bytes: 34 << 30, ..ArcCounters::default() });
+        // It is read less often than memory.
+        sample.parts = (i == 0).then(|| Box::new(Parts { arc, ..Parts::default() }));
+    }
+    let findings = analyse(&record).unwrap();
+    let chart = findings.charts.iter().find(|c| c.id == "resources").unwrap();
+    let memory = chart.panes.iter().find(|pane| pane.y.label.en == "memory in use").unwrap();
+    // A thirty-second of all memory stays with the cache: 64 - 8 - (34 - 2) GiB.
+    assert_eq!(memory.series[0].points[0].y, Some((24u64 << 30) as f64));
 }
 
 #[test]

@@ -98,7 +98,7 @@ pub fn of_run(
 ) -> Vec<Chart> {
     let several = run.several_loads();
     let mut charts: Vec<Chart> = match several.as_slice() {
-        [] => resources::chart(&run.load().samples, trials, cases).into_iter().collect(),
+        [] => resources::chart(run.load(), trials, cases).into_iter().collect(),
         some => resources::of_loads(run, some, trials, cases),
     };
     charts.extend(run.storages().filter_map(|(id, storage)| resources::of_storage(id, storage, trials, cases)));

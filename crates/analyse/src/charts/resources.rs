@@ -4,6 +4,7 @@ use super::{caps, from_zero, values};
 use crate::chart::{Axis, Chart, Mark, Pane, Point, Quantity, Scale, Series, Unit};
 use crate::cost;
 use crate::findings::CaseFinding;
+use crate::host_rates;
 use crate::trials::CaseTrials;
 use stend_base::{Nanos, Say, format, say, say_in};
 use stend_record::sample::{NetworkCounters, Pressure};
@@ -57,7 +58,7 @@ pub fn of_loads(
 ) -> Vec<Chart> {
     let more = hosts.len().saturating_sub(LOADS_MAX);
     let of = |(id, name): &(HostId, &str)| {
-        let chart = chart(&run.hosts().get(id.index())?.samples, trials, cases)?;
+        let chart = chart(run.hosts().get(id.index())?, trials, cases)?;
         let title = say!(
             "What each case took from the load host `{name}`",
             "Что каждый случай взял у нагружающей машины `{name}`"
@@ -74,7 +75,7 @@ fn with_drives(
     trials: &[CaseTrials<'_>],
     cases: &[CaseFinding],
 ) -> Option<Chart> {
-    let chart = chart(&host.samples, trials, cases)?;
+    let chart = chart(host, trials, cases)?;
     let shown = &trials[..trials.len().min(CASES_MAX)];
     let loads: Vec<Vec<Load>> = shown.iter().map(|case| loads(&host.samples, case)).collect();
     let drives: Vec<&str> = drives(&host.targets).iter().map(|drive| drive.name.as_str()).collect();
@@ -104,7 +105,8 @@ fn drive_busy(loads: &[Load], name: &str) -> Option<f64> {
 }
 
 /// Panes with a dot per case. `None` without samples inside the load of any case.
-pub fn chart(samples: &[Sample], trials: &[CaseTrials<'_>], cases: &[CaseFinding]) -> Option<Chart> {
+pub fn chart(host: &HostRecord, trials: &[CaseTrials<'_>], cases: &[CaseFinding]) -> Option<Chart> {
+    let samples = &host.samples;
     let more = trials.len().saturating_sub(CASES_MAX);
     let trials = &trials[..trials.len() - more];
     let loads: Vec<Vec<Load>> = trials.iter().map(|case| loads(samples, case)).collect();
@@ -125,14 +127,16 @@ pub fn chart(samples: &[Sample], trials: &[CaseTrials<'_>], cases: &[CaseFinding
         (say!("waits for memory", "ждали память"), Quantity::Memory, |s| pressure(s)?.memory_some_ns),
     ];
     let pressure = (0u8..).zip(pressure).map(|(v, (name, quantity, of))| line(name, quantity, v, &share(of)));
-    let memory = vec![line(say!("in use, at most", "занято, не более"), Quantity::Memory, 0, &memory)];
+    let used = |loads: &[Load]| memory(samples, loads);
+    let memory = vec![line(say!("in use, at most", "занято, не более"), Quantity::Memory, 0, &used)];
     let share_axis = |label: Say| Axis::new(label, Scale::Linear, Unit::Share, 0.0, 1.0);
     let summary = caps::left_out(summary(&cpu[0], trials), &say!("Cases", "Случаи"), more);
     let network: [(Say, Direction); 2] =
         [(say!("received", "принято"), |n| n.received.bytes), (say!("sent", "отправлено"), |n| n.sent.bytes)];
     let network = (0u8..).zip(network);
-    let network: Vec<Series> =
-        network.map(|(v, (name, of))| line(name, Quantity::Throughput, v, &move |loads| traffic(loads, of))).collect();
+    let network: Vec<Series> = network
+        .map(|(v, (name, of))| line(name, Quantity::Throughput, v, &move |loads| traffic(loads, &host.ports, of)))
+        .collect();
     let network = if values(&network).any(|rate| rate >= CHATTER) { network } else { Vec::new() };
     let network_axis = from_zero(say!("network, MB/s", "сеть, МБ/с"), Unit::BytesPerSecond, &network);
     let memory_axis = from_zero(say!("memory in use", "занятая память"), Unit::Bytes, &memory);
@@ -209,19 +213,27 @@ fn worker(loads: &[Load]) -> Option<f64> {
     used.filter(|_| all > 0.0).map(|used| (used / all).min(1.0))
 }
 
-/// Largest memory that was not available, at the ends of the loads.
-fn memory(loads: &[Load]) -> Option<f64> {
-    let used = |s: &Sample| s.memory.map(|m| m.total_bytes.saturating_sub(m.available_bytes) as f64);
+/// Largest memory that was not available, at the ends of the loads. The cache of ZFS is read less often than memory.
+fn memory(samples: &[Sample], loads: &[Load]) -> Option<f64> {
+    let used = |sample: &Sample| {
+        let earlier = &samples[..samples.partition_point(|other| other.at <= sample.at)];
+        let arc = earlier.iter().rev().find_map(|other| other.parts.as_ref()).and_then(|parts| parts.arc);
+        sample.memory.map(|m| m.total_bytes.saturating_sub(host_rates::available(&m, arc)) as f64)
+    };
     loads.iter().flat_map(|(first, last)| [used(first), used(last)]).flatten().reduce(f64::max)
 }
 
-/// Bytes per second one way through all interfaces, over all loads. `None` if there are none, or if one came, went
-/// or began to count anew meanwhile.
-fn traffic(loads: &[Load], of: Direction) -> Option<f64> {
+fn counted<'a>(sample: &'a Sample, ports: &'a [String]) -> Option<Vec<&'a NetworkCounters>> {
+    Some(host_rates::of_ports(sample.networks.as_ref()?, |network| &network.name, ports).collect())
+}
+
+/// Bytes per second one way through the interfaces whose traffic is that of the host, over all loads. `None` if there are none, or if one
+/// came, went or began to count anew meanwhile.
+fn traffic(loads: &[Load], ports: &[String], of: Direction) -> Option<f64> {
     let grown = |(first, last): &Load| -> Option<f64> {
-        let (before, after) = (first.networks.as_ref()?, last.networks.as_ref()?);
-        let same = before.len() == after.len() && before.iter().zip(after).all(|(b, a)| b.name == a.name);
-        let bytes: Option<u64> = before.iter().zip(after).map(|(b, a)| of(a).checked_sub(of(b))).sum();
+        let (before, after) = (counted(first, ports)?, counted(last, ports)?);
+        let same = before.len() == after.len() && before.iter().zip(&after).all(|(b, a)| b.name == a.name);
+        let bytes: Option<u64> = before.iter().zip(&after).map(|(b, a)| of(a).checked_sub(of(b))).sum();
         bytes.filter(|_| same && !before.is_empty()).map(|bytes| bytes as f64)
     };
     let (bytes, time) = (loads.iter().map(grown).sum::<Option<f64>>(), time(loads));

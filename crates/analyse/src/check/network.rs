@@ -3,6 +3,7 @@
 use super::stretch::{self, Stretch, stretches};
 use super::{Check, too_few_samples};
 use crate::findings::{CheckId, CheckResult};
+use crate::host_rates::of_ports;
 use crate::limits::{LINE_RATE_REACHED, SENT_AGAIN};
 use crate::trials::CaseTrials;
 use stend_base::{Lang, Say, format, say, say_in};
@@ -111,7 +112,8 @@ fn lost() -> Say {
 
 fn traffic(run: &RunRecord, stretches: &[Stretch<'_>]) -> Option<Traffic> {
     let first = stretches.first()?.samples.first()?;
-    let names: Vec<&str> = first.networks.as_ref()?.iter().map(|network| network.name.as_str()).collect();
+    let ports = of_ports(first.networks.as_ref()?, |network| &network.name, &run.load().ports);
+    let names: Vec<&str> = ports.map(|network| network.name.as_str()).collect();
     let of = |name: &str, counter: fn(&NetworkCounters) -> u64| {
         let name = name.to_string();
         let one = move |sample: &Sample| Some(counter(sample.networks.as_ref()?.iter().find(|n| n.name == name)?));
@@ -170,12 +172,18 @@ mod tests {
 
     /// A run on NFS, in each half second of which so many bytes came in, and packets were dropped and sent again, of 10 000.
     fn check(bytes: u64, drops: u64, again: u64, rate: Option<u64>) -> CheckResult {
+        check_on(&["eth0"], bytes, drops, (again, rate))
+    }
+
+    fn check_on(names: &[&str], bytes: u64, drops: u64, (again, rate): (u64, Option<u64>)) -> CheckResult {
         let mut record = run().trial(0).done().record();
+        record.load_mut().ports = vec!["eth0".into()];
         record.load_mut().targets[0].file_system = Some("nfs4".into());
         for (at, sample) in record.load_mut().samples.iter_mut().enumerate() {
             let at = at as u64;
             let received = stend_record::sample::Traffic { bytes: at * bytes, drops: at * drops, ..Default::default() };
-            sample.networks = Some(vec![NetworkCounters { name: "eth0".into(), received, ..Default::default() }]);
+            let network = |name: &&str| NetworkCounters { name: name.to_string(), received, ..Default::default() };
+            sample.networks = Some(names.iter().map(network).collect());
             sample.tcp = Some(TcpCounters { sent: at * 10_000, sent_again: at * again });
             let line_rates = rate.map(|mbit_per_s| LineRate { name: "eth0".into(), mbit_per_s }).into_iter().collect();
             sample.parts = Some(Box::new(Parts { line_rates, ..Parts::default() }));
@@ -192,6 +200,12 @@ mod tests {
             found.measured.en,
             "eth0 at 50.0 % of its line rate, 0 packets dropped, 0.05 % of TCP segments sent again"
         );
+    }
+
+    #[test]
+    fn a_packet_that_a_bond_counts_too_is_dropped_once() {
+        let on = |names: &[&str]| check_on(names, 1000, 1, (0, Some(1000))).measured;
+        assert_eq!(on(&["eth0"]), on(&["bond0", "eth0"]));
     }
 
     #[test]

@@ -99,7 +99,8 @@ pub(super) fn step(before: &Sample, after: &Sample, rates: &HostRates, known: &K
         said.push((JournalRule::PortErrors, network.name.clone(), verdict));
     }
     let host = || HOST.to_string();
-    let traffic: f64 = of_ports(&rates.networks, &known.ports).map(|n| n.received + n.sent).sum();
+    let ports = of_ports(&rates.networks, |network| &network.name, &known.ports);
+    let traffic: f64 = ports.map(|n| n.received + n.sent).sum();
     if let Some(again) = rates.tcp_sent_again.filter(|_| traffic >= TRAFFIC_LEAST) {
         let verdict = above(JournalRule::SentAgain, again, ProblemSeverity::Warning, || {
             percent(again, &say!("of all segments", "всех сегментов"))

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use stend_analyse::journal::{JournalRule, Problem, ProblemSeverity};
 use stend_base::{Nanos, Say};
-use stend_record::parts::{ArrayState, Link, LinkState, PathState, PoolState, Temperature};
+use stend_record::parts::{ArcCounters, ArrayState, Link, LinkState, PathState, PoolState, Temperature};
 use stend_record::sample::{CpuTimes, DiskCounters, Memory, NetworkCounters, Paging, Pressure, TcpCounters, Traffic};
 use stend_record::{Device, Health, HostFacts, HostInfo, Parts, Sample, TargetFacts, TargetKind, WriteAccess};
 
@@ -135,6 +135,7 @@ fn parts() -> Parts {
             warning: Some(70_000),
             critical: Some(80_000),
         }],
+        arc: Some(ArcCounters { size_bytes: 1 << 30, ..ArcCounters::default() }),
         ..Parts::default()
     }
 }

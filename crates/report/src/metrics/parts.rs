@@ -73,6 +73,8 @@ pub(super) fn parts(page: &mut Page, parts: &Parts) {
     page.each(("node_zfs_zpool_state", "gauge", "1: the pool has this state."), &states, |(pool, state, is)| {
         Some((vec![("zpool", pool.to_string()), ("state", state.to_string())], f64::from(u8::from(*is))))
     });
+    let arc = parts.arc.map(|arc| arc.size_bytes as f64);
+    page.alone(("node_zfs_arc_size", "gauge", "Cache of ZFS, which is not in the memory that is available."), arc);
     page.each(("stend_path_usable", "gauge", "1: I/O can go this way to a drive."), &parts.paths, |path| {
         let labels = vec![("device", path.device.clone()), ("path", path.path.clone())];
         Some((labels, f64::from(u8::from(path.is_usable()))))

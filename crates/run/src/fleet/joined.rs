@@ -84,7 +84,8 @@ fn of_facts(
     heard.extend(part.map(|part| Notice::Warn(shared(part))));
     for (host, facts) in all {
         let part = part.map(|len| part_of(host, len));
-        let info = HostInfo { facts: Some(facts.host), targets: facts.targets, part, ..known(host) };
+        let Facts { host: found, ports, targets, .. } = facts;
+        let info = HostInfo { facts: Some(found), ports, targets, part, ..known(host) };
         heard.push(Notice::Keep(Entry::Host { host, info: Box::new(info) }));
     }
     Ok(Joined { heard, part })

@@ -32,7 +32,7 @@ impl Observer {
     pub fn new(seed: u64, delay: Nanos, now: Nanos) -> (Observer, ObservedHost) {
         let (cable, host) = Cable::new();
         let facts = Box::new(HostFacts { hostname: "array".into(), ..HostFacts::default() });
-        cable.put(&frame(&Reply::Watched { host: facts, targets: Vec::new() }));
+        cable.put(&frame(&Reply::Watched { host: facts, ports: Vec::new(), targets: Vec::new() }));
         let mut array = ObservedHost::new(HostId::STORAGE, Role::Storage, "array", Vec::new());
         array.watch(Ok(host), None).expect("a host that is watched");
         let mut random = Random::new(seed);

@@ -26,6 +26,13 @@ fn ports(of: &str) -> String {
     format!("rate({of}{{instance=\"$instance\"}}[$__rate_interval])")
 }
 
+/// The share of memory that programs cannot have: the cache of ZFS gives back all of itself but a thirty-second of the memory.
+fn memory_in_use() -> String {
+    let [available, all, arc] =
+        ["node_memory_MemAvailable_bytes", "node_memory_MemTotal_bytes", "node_zfs_arc_size"].map(host);
+    format!("1 - ({available} + (clamp_min({arc} - {all} / 32, 0) or {all} * 0)) / {all}")
+}
+
 fn cpus_and_memory() -> Vec<Panel> {
     let waiting =
         |of: &str| format!("rate(node_pressure_{of}_seconds_total{{instance=\"$instance\"}}[$__rate_interval])");
@@ -37,11 +44,7 @@ fn cpus_and_memory() -> Vec<Panel> {
     };
     vec![
         Panel::number(say!("CPUs busy", "Процессоры заняты"), "percentunit", &cpu("user|system|irq|softirq|steal")),
-        Panel::number(
-            say!("Memory in use", "Память занята"),
-            "percentunit",
-            &format!("1 - {} / {}", host("node_memory_MemAvailable_bytes"), host("node_memory_MemTotal_bytes")),
-        ),
+        Panel::number(say!("Memory in use", "Память занята"), "percentunit", &memory_in_use()),
         Panel::number(say!("Open problems", "Открытых проблем"), "none", "sum(stend_problems{instance=\"$instance\"})"),
         Panel::number(
             say!("Arrays lack drives", "Не хватает накопителей в массивах"),
