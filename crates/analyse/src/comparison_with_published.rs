@@ -210,7 +210,8 @@ fn rows(
     near.iter().filter_map(one).collect()
 }
 
-/// Among tests of the same name, those with our queue depth, or nearest to it. One without a depth may match.
+/// Among tests of the same name, those with our queue depth, or nearest to it. One without a depth may match, and all do if ours is not
+/// known (0).
 fn nearest<'a>(claims: Vec<&'a Claim>, stream: &Stream) -> Vec<&'a Claim> {
     let ours = f64::from(stream.queue_depth) * f64::from(stream.jobs);
     let distance = |claim: &Claim| match (claim.queue_depth, claim.jobs) {
@@ -218,6 +219,7 @@ fn nearest<'a>(claims: Vec<&'a Claim>, stream: &Stream) -> Vec<&'a Claim> {
         (Some(depth), None) => (f64::from(depth) / f64::from(stream.queue_depth)).ln().abs(),
         (None, _) => 0.0,
     };
+    let distance = |claim: &Claim| if stream.queue_depth == 0 { 0.0 } else { distance(claim) };
     let alike = |a: &Claim, b: &Claim| {
         (&a.source, &a.experiment, &a.layout, &a.metric) == (&b.source, &b.experiment, &b.layout, &b.metric)
     };
@@ -247,15 +249,21 @@ fn value(found: &CaseFinding, quantity: Quantity) -> Option<Estimate> {
 
 fn differences(claim: &Claim, asked: &Trial, stream: &Stream) -> Vec<Say> {
     let mut found = Vec::new();
-    let mut number = |ours: u32, theirs: Option<u32>, [en, ru]: [&str; 2]| match theirs {
-        Some(theirs) if theirs != ours => {
-            found.push(say!("{en} {ours}, theirs {theirs}", "{ru} {ours}, у них {theirs}"));
+    let mut number = |name: Say, ours: u32, theirs: Option<u32>| {
+        let Say { en, ru } = name;
+        match theirs {
+            Some(theirs) if theirs != ours => found.push(say!("{en}, theirs {theirs}", "{ru}, у них {theirs}")),
+            Some(_) => {}
+            None => found.push(say!("{en}, theirs not given", "{ru}, у них не указано")),
         }
-        Some(_) => {}
-        None => found.push(say!("{en} {ours}, theirs not given", "{ru} {ours}, у них не указано")),
     };
-    number(stream.queue_depth, claim.queue_depth, ["queue depth", "глубина очереди"]);
-    number(stream.jobs, claim.jobs, ["jobs", "заданий"]);
+    let (depth, jobs) = (stream.queue_depth, stream.jobs);
+    let name = match depth {
+        0 => say!("queue depth not known", "глубина очереди неизвестна"),
+        _ => say!("queue depth {depth}", "глубина очереди {depth}"),
+    };
+    number(name, depth, claim.queue_depth);
+    number(say!("jobs {jobs}", "заданий {jobs}"), jobs, claim.jobs);
     if stream.mix.share(Op::Write) > 0 && stream.sync.is_durable() {
         found.push(say!("ours are durable, theirs not given", "у нас записи с подтверждением, у них не указано"));
     }

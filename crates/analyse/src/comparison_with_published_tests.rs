@@ -66,6 +66,21 @@ fn a_case_meets_the_numbers_of_its_own_load_and_no_others() {
 }
 
 #[test]
+fn a_depth_that_is_not_known_is_not_zero() {
+    let mut stream =
+        run_of(vec![case("rand-read", 100, 32, Sync::None)]).trial(0).done().record().trials[0].asked.clone();
+    stream.streams[0].queue_depth = 0;
+    let (asked, table) = (stream, table());
+    let claims: Vec<&Claim> = table.rows.iter().collect();
+    let near = near(&claims, "randread", &asked.streams[0]);
+    assert_eq!(near.iter().map(|claim| claim.row).collect::<Vec<_>>(), [2, 3, 4, 7], "any of them may be it");
+    let differences: Vec<Say> =
+        near.iter().map(|claim| differences(claim, &asked, &asked.streams[0]).remove(0)).collect();
+    assert_eq!(differences[0], say!("queue depth not known, theirs 32", "глубина очереди неизвестна, у них 32"));
+    assert_eq!(differences[2].en, "queue depth not known, theirs not given");
+}
+
+#[test]
 fn a_number_that_is_nearest_to_two_cases_is_still_one() {
     let cases = vec![case("a", 100, 32, Sync::None), case("b", 100, 16, Sync::None)];
     let record = run_of(cases).six_blocks(&[10_000.0, 9_000.0]).record();

@@ -61,8 +61,13 @@ pub fn parse(unit: &str) -> Option<(Dimension, f64)> {
     let of_bytes = |name: &str| BYTES.iter().find(|(known, _)| *known == name).map(|(_, factor)| *factor);
     for end in PER_SECOND {
         if let Some(factor) = word.strip_suffix(end).and_then(of_bytes) {
-            // A small b with a capital prefix is a bit: `Gb/s` of links, `MB/s` of drives.
-            let bits = unit.chars().nth(1) == Some('b') && matches!(unit.chars().next(), Some('M' | 'G'));
+            // A small b is a bit in `kbps`, and with a capital prefix in `Gb/s` of links. `kb/s` is what many write of bytes.
+            let mut letters = unit.chars();
+            let bits = match (letters.next(), letters.next()) {
+                (first, second) if end == "ps" => first == Some('b') || second == Some('b'),
+                (Some('K' | 'M' | 'G' | 'T'), Some('b')) => true,
+                _ => false,
+            };
             return Some((Throughput, if bits && !word.contains("bit") { factor / 8.0 } else { factor }));
         }
     }
@@ -101,6 +106,15 @@ mod tests {
             ("MBps", (Throughput, 1e6)),
             ("Gbit/s", (Throughput, 125e6)),
             ("Gb/s", (Throughput, 125e6)),
+            ("Kb/s", (Throughput, 125.0)),
+            ("Tb/s", (Throughput, 125e9)),
+            ("kb/s", (Throughput, 1e3)),
+            ("bps", (Throughput, 0.125)),
+            ("kbps", (Throughput, 125.0)),
+            ("Kbps", (Throughput, 125.0)),
+            ("Mbps", (Throughput, 125e3)),
+            ("Tbps", (Throughput, 125e9)),
+            ("kBps", (Throughput, 1e3)),
             ("МиБ/сек.", (Throughput, 1_048_576.0)),
             ("мкс", (Time, 1e-6)),
             ("µs", (Time, 1e-6)),
