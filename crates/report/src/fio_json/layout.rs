@@ -157,8 +157,10 @@ fn job(run: &RunRecord, group: &GroupAsFio, job: &JobAsFio, jobname: String, gro
     let percent =
         |classes: &[(String, f64)]| Ordered(classes.iter().map(|(end, share)| (end.clone(), share * 100.0)).collect());
     let marks = |of: fn(&Marks) -> &Vec<(String, f64)>| job.marks.as_ref().map(|marks| percent(of(marks)));
-    // All its threads: 100 is one CPU.
-    let cpu = job.cpu_ns.filter(|_| group.runtime > Nanos(0)).map(|cpu| cpu as f64 / group.runtime.0 as f64 * 100.0);
+    // With `group_reporting` fio adds up the run times of all jobs: 100 % is one CPU for each of them.
+    let jobs = group.asked.streams.get(usize::from(job.stream)).map_or(1, |stream| stream.jobs.max(1));
+    let runtime = Nanos(group.runtime.0.saturating_mul(jobs.into()));
+    let cpu = job.cpu_ns.filter(|_| runtime > Nanos(0)).map(|cpu| cpu as f64 / runtime.0 as f64 * 100.0);
     Job {
         jobname,
         groupid,
@@ -170,7 +172,7 @@ fn job(run: &RunRecord, group: &GroupAsFio, job: &JobAsFio, jobname: String, gro
         write: always(Op::Write),
         trim: always(Op::Discard),
         sync: side(Op::Sync),
-        job_runtime: millis(group.runtime),
+        job_runtime: millis(runtime),
         usr_cpu: cpu,
         sys_cpu: cpu.map(|_| 0.0),
         total_err: (job.failed > 0).then_some(job.failed),
