@@ -4,7 +4,7 @@
 use super::draft::{Draft, DraftCase};
 use super::notes::{Notes, shown};
 use super::{ImportContext, Imported, JobPlace, decoded};
-use stend_base::{Bytes, Error, Millionths, Nanos, Result, say};
+use stend_base::{Bytes, Error, Millionths, Nanos, Result, format, say};
 use stend_spec::pattern::Pattern;
 use stend_spec::suite::{JobsOf, StreamSpec};
 use stend_spec::workload::{Backend, BlockShare, Mix, Pages};
@@ -269,7 +269,18 @@ fn stream(access: &Access, notes: &mut Notes) -> Result<StreamSpec> {
             say!("write a stream for each row, with rates", "напишите поток на каждую строку, с частотами"),
         )?;
     }
-    let reads: u32 = rows.iter().map(|row| row.reads * row.share).sum::<u32>() / 100;
+    let hundredths: u32 = rows.iter().map(|row| row.reads * row.share).sum();
+    let reads = (hundredths + 50) / 100;
+    if !hundredths.is_multiple_of(100) {
+        notes.decided(
+            &access.place,
+            say!(
+                |l| "its rows read {exact} % of the I/Os; here it is {reads} %",
+                "его строки читают {exact} % операций; здесь — {reads} %",
+                exact = format::fixed(f64::from(hundredths) / 100.0, 2, l)
+            ),
+        );
+    }
     let pattern = match first.random {
         0 => Pattern::Sequential,
         100 => Pattern::Uniform,

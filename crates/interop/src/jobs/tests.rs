@@ -202,6 +202,16 @@ fn a_configuration_of_iometer_becomes_a_case_for_each_specification_that_is_used
     );
     let mix = ICF.replace("\t8192,100,67,100,0,1,0,0\n", "\t4096,60,67,100,0,1,0,0\n\t8192,40,67,100,0,1,0,0\n");
     assert!(of_file(&mix, false).unwrap().text(Lang::En).contains("block_size: {4KiB: 60, 8KiB: 40}"));
+    let rows = |reads: u32| {
+        let rows = format!("\t8192,70,100,100,0,1,8192,0\n\t8192,30,{reads},100,0,1,8192,0\n");
+        of_file(&ICF.replace("\t8192,100,67,100,0,1,0,0\n", &rows), false).unwrap().text(Lang::En)
+    };
+    let odd = rows(33);
+    assert!(
+        odd.contains("{read: 80, write: 20}") && odd.contains("read 79.90 % of the I/Os; here it is 80 %"),
+        "{odd}"
+    );
+    assert!(!rows(50).contains("here it is"));
     for (from, to, why) in [
         ("NORMAL", "CYCLE_OUTSTANDING_IOS", "x:11: the test type"),
         ("67,100,0,1,0,0", "67,100,5,8,0,0", "x:17: bursts"),
@@ -280,6 +290,20 @@ fn a_file_as_hcibench_makes_it_is_taken_over_whole() {
     assert!(text.contains("changes no I/O: data_errors, debug, hitarea, interval"), "{text}");
     let file = "sd=sd1,lun=/home/v/f,size=1g\nwd=wd1,sd=sd1,xfersize=4k\nrd=r,wd=wd1,iorate=max,elapsed=5\n";
     assert_eq!(of_file(file, false).unwrap().targets, ["/home/v"], "the directory that `--on` takes");
+}
+
+#[test]
+fn where_vdbench_begins_and_ends_otherwise_is_told() {
+    let told = |seek: &str| {
+        let text = format!("sd=sd1,lun=/dev/sdb\nwd=wd1,sd=sd1,xfersize=4k\nrd=r,wd=wd1,iorate=max,elapsed=5,{seek}\n");
+        let text = of_file(&text, false).unwrap_or_else(|e| panic!("{e}")).text(Lang::En);
+        assert!(text.contains("pattern: sequential"), "{text}");
+        ["stops at the end of the storage", "begins at a random block"].map(|note| text.matches(note).count())
+    };
+    assert_eq!(told("seekpct=seq"), [0, 0]);
+    assert_eq!(told("seekpct=eof"), [1, 0]);
+    assert_eq!([told("seekpct=seqnz"), told("seekpct=sequentialnz")], [[0, 1]; 2]);
+    assert_eq!(told("forseekpct=(eof,seqnz),forrdpct=(0,100)"), [1, 1]);
 }
 
 #[test]

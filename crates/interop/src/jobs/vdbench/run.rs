@@ -71,7 +71,7 @@ pub(super) fn size(file: &File, notes: &mut Notes) -> Result<Option<Bytes>> {
 pub(super) fn cases(file: &File, rd: &Definition, targets: u32, notes: &mut Notes) -> Result<Vec<DraftCase>> {
     let wds = workloads(file, rd, notes)?;
     let reads = list(rd, "forrdpct", |pair, text| pair.percent(text))?;
-    let seeks = list(rd, "forseekpct", seek)?;
+    let seeks = list(rd, "forseekpct", |pair, text| seek(pair, text, notes))?;
     at_most(reads.len() * seeks.len(), rd)?;
     let (mut window, mut ramp) = (Nanos::secs(30), Nanos(0));
     match rd.get("elapsed") {
@@ -260,17 +260,30 @@ fn refuse(definition: &Definition, keys: &[&str], notes: &mut Notes) -> Result<(
 }
 
 /// The values of a `for…` list, or one that there is none.
-fn list<T>(rd: &Definition, key: &str, one: impl Fn(&Pair, &str) -> Result<T>) -> Result<Vec<Option<T>>> {
+fn list<T>(rd: &Definition, key: &str, mut one: impl FnMut(&Pair, &str) -> Result<T>) -> Result<Vec<Option<T>>> {
     match rd.get(key) {
         None => Ok(vec![None]),
         Some(pair) => pair.values.iter().map(|text| one(pair, text).map(Some)).collect(),
     }
 }
 
-fn seek(pair: &Pair, text: &str) -> Result<Pattern> {
+//= Vdbench Users Guide, "seekpct": `eof` ends the workload with the volume, `seqnz` does not start on block zero
+fn seek(pair: &Pair, text: &str, notes: &mut Notes) -> Result<Pattern> {
+    let differs = match text.to_ascii_lowercase().as_str() {
+        "eof" => Some(say!(
+            "vdbench stops at the end of the storage; here a trial starts over there until its time is up",
+            "vdbench останавливается в конце хранилища; здесь испытание начинает сначала, пока не выйдет его время"
+        )),
+        "seqnz" | "sequentialnz" => Some(say!(
+            "vdbench begins at a random block; here each job begins where its part of the range does",
+            "vdbench начинает со случайного блока; здесь каждое задание начинает с начала своей части диапазона"
+        )),
+        _ => None,
+    };
+    differs.into_iter().for_each(|text| notes.decided(&pair.place, text));
     match text.to_ascii_lowercase().as_str() {
         "random" => Ok(Pattern::Uniform),
-        "seq" | "sequential" | "eof" | "seqnz" => Ok(Pattern::Sequential),
+        "seq" | "sequential" | "eof" | "seqnz" | "sequentialnz" => Ok(Pattern::Sequential),
         text => Ok(match pair.percent(text)? {
             100 => Pattern::Uniform,
             0 => Pattern::Sequential,
@@ -300,7 +313,7 @@ fn stream(
     };
     let pattern = match (varied.1, either("seekpct")) {
         (Some(pattern), _) => pattern,
-        (None, Some(pair)) => seek(pair, pair.one()?)?,
+        (None, Some(pair)) => seek(pair, pair.one()?, notes)?,
         (None, None) => Pattern::Uniform,
     };
     let mut spec = StreamSpec::new(Mix::of_reads(read as u8), pattern, Bytes::kib(4));
