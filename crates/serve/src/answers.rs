@@ -36,8 +36,10 @@ pub struct Answer {
     pub body: Vec<u8>,
     /// It follows from run files alone, so that the same answer need not be sent again.
     pub is_result: bool,
-    /// What it changed, for the log.
+    /// What it changed, for the log; of tokens the log has it already.
     pub change: Option<Change>,
+    /// The log has what it changed.
+    pub is_logged: bool,
     /// What the order needs to be carried out, if it may write to devices.
     pub confirmation: Option<String>,
     /// Name of the file that a browser makes of it, rather than show it.
@@ -65,10 +67,10 @@ pub struct Results {
 }
 
 impl Results {
-    /// The answer to a request of this sender and language; `None`: it is about events, which are no whole.
+    /// The answer to a request of this sender and language, which the log has as `what`; `None`: it is about events, which are no whole.
     ///
     /// Errors: those of the verb.
-    pub fn answer(&self, request: &Request, sender: &Sender, lang: Lang) -> Result<Option<Answer>> {
+    pub fn answer(&self, request: &Request, sender: &Sender, what: &str, lang: Lang) -> Result<Option<Answer>> {
         Ok(Some(match request {
             Request::Health => json(pretty(&Health::of(self.stend_version, self.tls.as_deref().map(certificate)))),
             Request::Runs(filter) | Request::Recordings(filter) => {
@@ -124,7 +126,7 @@ impl Results {
             Request::OpenApi => json(OPENAPI.to_string()),
             asked => match self.text(asked, lang)? {
                 Some(text) => text,
-                None => return self.of_tasks_and_tokens(asked, sender),
+                None => return self.of_tasks_and_tokens(asked, sender, what),
             },
         }))
     }
@@ -154,7 +156,7 @@ impl Results {
     }
 
     /// Answers about orders, tasks, tokens and the log of changes; `None` for the rest, which are events.
-    fn of_tasks_and_tokens(&self, request: &Request, sender: &Sender) -> Result<Option<Answer>> {
+    fn of_tasks_and_tokens(&self, request: &Request, sender: &Sender, what: &str) -> Result<Option<Answer>> {
         let find = |name: &str| self.catalogue.recording(name);
         if let Some((body, change)) = journal::mark(request, find, &self.program, &sender.name)? {
             return Ok(Some(Answer { body, change: Some(change), ..json(String::new()) }));
@@ -210,25 +212,31 @@ impl Results {
             }
             Request::Tokens => json(pretty(&self.users.list()?)),
             Request::PutToken { id, role, days } => {
-                let (token, change) = self.users.issue(id, *role, *days, now_unix())?;
-                Answer { status: 201, change: Some(change), ..json(pretty(&token)) }
+                let token = self.users.issue(id, *role, *days, (sender, what), now_unix())?;
+                Answer { status: 201, ..json(pretty(&token)) }
             }
             Request::DeleteToken { id } => {
-                let change = Some(self.users.revoke(id)?);
-                Answer { change, ..json(pretty(&self.users.list()?)) }
+                self.users.revoke(id, (sender, what), now_unix())?;
+                json(pretty(&self.users.list()?))
             }
             Request::AuditLog { limit } => json(pretty(&self.users.changes(*limit)?)),
             _ => return Ok(None),
         }))
     }
 
-    /// The run of a file of results, and what changed.
+    /// The run of a file of results.
     ///
     /// Errors: those of `stend import`.
-    pub fn import(&self, upload: &Upload) -> Result<(Answer, Change)> {
+    pub fn import(&self, upload: &Upload) -> Result<Answer> {
         let (body, run) = upload.imported(&self.program)?;
-        let change = Change { before: String::new(), after: format!("run {run}") };
-        Ok((Answer { status: 201, body, ..json(String::new()) }, change))
+        let change = Some(Change { before: String::new(), after: format!("run {run}") });
+        Ok(Answer { status: 201, body, change, ..json(String::new()) })
+    }
+
+    /// Notes what an answer changed. That is done, so the answer is no error if the log cannot be written now.
+    pub fn logged(&self, answer: Answer, sender: &Sender, what: &str) -> Answer {
+        let noted = answer.change.as_ref().map(|change| self.users.note(sender, what, change, now_unix()));
+        Answer { is_logged: noted.is_none_or(|noted| noted.is_ok()), ..answer }
     }
 
     /// A run file or recording, to be sent as it is.
@@ -272,6 +280,7 @@ fn json(text: String) -> Answer {
         body: text.into_bytes(),
         is_result: false,
         change: None,
+        is_logged: true,
         confirmation: None,
         file: None,
     }
@@ -297,6 +306,7 @@ fn report(run: &RunRecord, format: Format, full: bool, lang: Lang) -> Result<Ans
         body,
         is_result: true,
         change: None,
+        is_logged: true,
         confirmation: None,
         file: None,
     };

@@ -34,21 +34,29 @@ impl Catalogue {
         Catalogue { directory, listed, summaries, facts }
     }
 
-    /// The file of a run by its name in the list, its beginning if no other begins so, its label, or of the newest that is there (`last`).
+    /// The file of [`run`](Self::run).
+    ///
+    /// Errors: as there.
+    pub fn find(&self, name: &str) -> Result<PathBuf> {
+        Ok(self.run(name)?.path)
+    }
+
+    /// The run of a name of the list, of its beginning if no other begins so, of a label, or the newest that is there and has an id (`last`).
     ///
     /// Errors: `RunUnknown`, `RunAmbiguous`; those of reading the directory.
-    pub fn find(&self, name: &str) -> Result<PathBuf> {
+    pub fn run(&self, name: &str) -> Result<KnownRun> {
         let known: Vec<KnownRun> = store::known_runs(&self.directory)?.into_iter().filter(KnownRun::is_there).collect();
-        if let Some(found) = known.iter().find(|run| run.name == name || name == "last") {
-            return Ok(found.path.clone());
+        let is_meant = |run: &&KnownRun| if name == "last" { run.has_id() } else { run.name == name };
+        if let Some(found) = known.iter().find(is_meant) {
+            return Ok(found.clone());
         }
         let begins: Vec<&KnownRun> =
             known.iter().filter(|run| !name.is_empty() && run.has_id() && run.name.starts_with(name)).collect();
         let is_labelled =
             |run: &&KnownRun| self.listed(run).run().is_some_and(|run| run.label.as_deref() == Some(name));
         match begins.as_slice() {
-            [one] => Ok(one.path.clone()),
-            [] => known.iter().find(is_labelled).map(|run| run.path.clone()).ok_or_else(|| unknown(name)),
+            [one] => Ok((*one).clone()),
+            [] => known.iter().find(is_labelled).cloned().ok_or_else(|| unknown(name)),
             several => Err(ambiguous(name, several)),
         }
     }
@@ -259,6 +267,17 @@ fn unknown(name: &str) -> Box<Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_last_run_is_the_newest_that_has_an_id() {
+        let dir = tempfile::tempdir().unwrap();
+        for name in ["R-20261121T213000Z-aaaa", "R-20261122T213000Z-bbbb", "copy", "last"] {
+            std::fs::write(dir.path().join(format!("{name}.stend")), "x").unwrap();
+        }
+        let catalogue = Catalogue::new(dir.path().to_path_buf());
+        assert_eq!(catalogue.run("last").unwrap().name, "R-20261122T213000Z-bbbb");
+        assert_eq!(catalogue.run("copy").unwrap().name, "copy");
+    }
 
     #[test]
     fn a_name_that_is_a_path_finds_nothing() {

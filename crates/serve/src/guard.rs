@@ -11,8 +11,10 @@ use stend_base::{Code, Error, say};
 
 /// How long a browser stays signed in. By eye: a week of work.
 pub const SESSION: Duration = Duration::from_secs(7 * 24 * 3600);
-/// Browsers that are signed in at the same time; the oldest goes first.
+/// Browsers that are signed in at the same time, with all tokens and with one; the oldest goes first, and that of another token only if the own
+/// one has none. By eye: a person has few browsers.
 const SESSIONS_MAX: usize = 64;
+const OF_TOKEN_MAX: usize = 8;
 /// Wrong tokens of a machine and minute that are answered as such; more are answered with "too many". 256 random bits cannot be guessed at
 /// any rate: this keeps a mistaken program from going on unnoticed.
 const WRONG_MAX: u32 = 10;
@@ -93,8 +95,10 @@ impl Guard {
         let cookie = token::secret()?;
         let mut state = self.state();
         state.sessions.retain(|(_, until, _)| now < *until);
-        if state.sessions.len() == SESSIONS_MAX {
-            state.sessions.pop_front();
+        let of_token = state.sessions.iter().filter(|(_, _, of)| *of == hash).count();
+        if of_token == OF_TOKEN_MAX || state.sessions.len() == SESSIONS_MAX {
+            let own = state.sessions.iter().position(|(_, _, of)| *of == hash);
+            state.sessions.remove(own.unwrap_or(0));
         }
         state.sessions.push_back((token::hash(&cookie), now + SESSION, hash));
         Ok(Ok(cookie))
@@ -156,6 +160,7 @@ fn new_token() -> stend_base::Say {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use stend_api::Role;
 
     fn guard() -> (tempfile::TempDir, Guard, Instant) {
         let dir = tempfile::tempdir().unwrap();
@@ -192,11 +197,12 @@ mod tests {
     #[test]
     fn a_session_has_the_role_of_its_token_and_ends_with_it() {
         let (_dir, guard, now) = guard();
-        let (issued, _) = guard.users.issue("ci", stend_api::Role::Operator, 1, 0).unwrap();
+        let admin = Sender { name: "admin".into(), role: Role::Admin };
+        let issued = guard.users.issue("ci", Role::Operator, 1, (&admin, "PUT"), 0).unwrap();
         let cookie = guard.sign_in(&issued.secret, at(now, 1)).unwrap().unwrap();
         assert_eq!(guard.admit(None, Some(&cookie), at(now, 1)).unwrap().name, "ci");
         assert!(guard.admit(None, Some(&cookie), at(now, 24 * 3600)).is_err(), "the token has expired");
-        guard.users.revoke("ci").unwrap();
+        guard.users.revoke("ci", (&admin, "DELETE"), 1).unwrap();
         assert!(guard.admit(None, Some(&cookie), at(now, 1)).is_err());
     }
 
@@ -233,13 +239,23 @@ mod tests {
     }
 
     #[test]
-    fn more_browsers_than_fit_sign_the_oldest_out() {
+    fn more_browsers_than_fit_sign_the_oldest_of_their_token_out_and_no_other() {
         let (_dir, guard, now) = guard();
-        let cookies: Vec<String> =
-            (0..=SESSIONS_MAX).map(|_| guard.sign_in("right", at(now, 0)).unwrap().unwrap()).collect();
-        assert!(
-            guard.admit(None, Some(&cookies[0]), at(now, 0)).is_err()
-                && guard.admit(None, Some(&cookies[1]), at(now, 0)).is_ok()
-        );
+        let admin = Sender { name: "admin".into(), role: Role::Admin };
+        let issue = |id: &str| guard.users.issue(id, Role::Viewer, 1, (&admin, "PUT"), 0).unwrap().secret;
+        let sign_in = |token: &str| guard.sign_in(token, at(now, 0)).unwrap().unwrap();
+        let is_in = |cookie: &String| guard.admit(None, Some(cookie), at(now, 0)).is_ok();
+        let of_admin = sign_in("right");
+        let viewer = issue("viewer");
+        let of_viewer: Vec<String> = (0..SESSIONS_MAX).map(|_| sign_in(&viewer)).collect();
+        let left: Vec<usize> = (0..SESSIONS_MAX).filter(|at| is_in(&of_viewer[*at])).collect();
+        assert!(is_in(&of_admin) && left.iter().copied().eq(SESSIONS_MAX - OF_TOKEN_MAX..SESSIONS_MAX), "{left:?}");
+        // When all places are taken, one that has a place gives its own, and only a new one takes that of the oldest.
+        let others: Vec<String> = (0..SESSIONS_MAX - OF_TOKEN_MAX - 1).map(|at| issue(&at.to_string())).collect();
+        others.iter().for_each(|token| drop(sign_in(token)));
+        sign_in(&others[0]);
+        assert!(is_in(&of_admin));
+        sign_in(&issue("new"));
+        assert!(!is_in(&of_admin));
     }
 }

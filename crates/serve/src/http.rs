@@ -162,11 +162,8 @@ impl Site {
                 let place = if is_slow(&asked) { self.slow.clone().acquire_owned().await.ok() } else { None };
                 let answered = move || {
                     let _place = place;
-                    let answer = results.answer(&asked, &sender, lang)?;
-                    if let Some(change) = answer.as_ref().and_then(|answer| answer.change.as_ref()) {
-                        results.users.note(&sender, &what, change, now_unix())?;
-                    }
-                    Ok(answer)
+                    let answer = results.answer(&asked, &sender, &what, lang)?;
+                    Ok(answer.map(|answer| results.logged(answer, &sender, &what)))
                 };
                 let answer = work(answered).await?.ok_or_else(|| lost("no answer"))?;
                 Ok(whole(answer, known.as_deref()))
@@ -183,12 +180,19 @@ impl Site {
 
     async fn events(&self, run: String, after: Cursor, admitted: impl FnMut() -> bool + Send + 'static) -> Answered {
         let (results, live) = (self.results.clone(), self.live.clone());
-        let watched = work(move || live.follow(&results.catalogue.find(&run)?)).await?;
-        if watched.is_over_at(after) {
+        let followed = move || {
+            let run = results.catalogue.run(&run)?;
+            Ok((live.follow(&run.path)?, run.name))
+        };
+        let (watched, name) = work(followed).await?;
+        let mut response = match watched.is_over_at(after) {
             // A browser that gets this does not come again.
-            return Ok(status(204, Full::default()));
-        }
-        Ok(streamed(stream::events(watched, after, admitted)))
+            true => status(204, Full::default()),
+            false => streamed(stream::events(watched, after, admitted)),
+        };
+        // What `last` or a label means may be another run a moment later: who comes back asks for this one.
+        set(&mut response, HeaderName::from_static("stend-run"), &name);
+        Ok(response)
     }
 
     /// A file of results, which becomes a run.
@@ -201,9 +205,7 @@ impl Site {
         let results = self.results.clone();
         let answer = work(move || {
             let _place = place;
-            let answer = results.import(&upload)?;
-            results.users.note(&sender, &what, &answer.1, now_unix())?;
-            Ok(answer.0)
+            Ok(results.logged(results.import(&upload)?, &sender, &what))
         });
         Ok(whole(answer.await?, None))
     }
@@ -474,6 +476,9 @@ fn whole(answer: Answer, known: Option<&str>) -> Response<Body> {
     }
     if let Some(confirmation) = answer.confirmation {
         set(&mut response, HeaderName::from_static("stend-confirmation"), &confirmation);
+    }
+    if !answer.is_logged {
+        set(&mut response, HeaderName::from_static("stend-warning"), "not_logged");
     }
     if let Some(file) = answer.file {
         set(&mut response, header::CONTENT_DISPOSITION, &format!("attachment; filename=\"{file}\""));

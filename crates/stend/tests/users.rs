@@ -170,6 +170,28 @@ fn a_token_ends_when_it_is_deleted_and_the_log_has_every_change_with_its_author(
 }
 
 #[test]
+fn a_slow_disk_keeps_nobody_out_and_a_change_that_the_log_lacks_is_done_with_a_warning() {
+    let scratch = Scratch::new();
+    let server = Server::start(&scratch, &[]);
+    let operator = issued(&server, "op", "operator");
+    let (suite, target) = (scratch.file("suite.yaml", SMALL), scratch.directory("t"));
+    let order = expect_exit(&mut stend(&scratch, &["run", &suite, "--on", &target, "--print-order"]), 0).0;
+    let slow = held(&scratch.join("stend/server/users.db"));
+    let put = std::thread::scope(|scope| {
+        let put = scope.spawn(|| ask(&server, &operator, "PUT /api/v1/tasks/a", &order));
+        // Its sender waits for the log, and everybody else for nothing.
+        eventually("it is given", IN_TIME, || server.get("/api/v1/tasks/a").status == 200);
+        assert_eq!(ask(&server, &operator, "GET /api/v1/me", "").json()["id"], "op");
+        put.join().expect("an answer")
+    });
+    assert_eq!((put.status, put.header("stend-warning")), (201, Some("not_logged")), "{}", put.text());
+    drop(slow);
+    let log = server.get("/api/v1/audit-log").json();
+    assert_eq!((&log["changes"][0]["who"], &log["changes"][0]["what"]), (&json!("op"), &json!("PUT /api/v1/tasks/a")));
+    eventually("it ends", IN_TIME, || server.get("/api/v1/tasks/a").json()["ended_unix"].is_i64());
+}
+
+#[test]
 fn a_stand_is_built_only_for_a_destroyer_who_names_its_drives_after_its_plan() {
     if !root("a_stand_is_built_only_for_a_destroyer_who_names_its_drives_after_its_plan") {
         return;

@@ -163,6 +163,13 @@ pub fn copy_program(from: &str, to: &Path) {
     tool(&["cp", from, &to.to_string_lossy()]);
 }
 
+/// Has everyone who writes to a database of SQLite wait, as a slow disk does, until it is dropped.
+pub fn held(database: &Path) -> std::fs::File {
+    let file = std::fs::OpenOptions::new().read(true).write(true).open(database).expect("a database");
+    rustix::fs::fcntl_lock(&file, rustix::fs::FlockOperation::LockExclusive).expect("a lock");
+    file
+}
+
 /// Runs a tool that must succeed.
 pub fn tool(words: &[&str]) -> String {
     let out = Command::new(words[0]).args(&words[1..]).output().unwrap_or_else(|e| panic!("{words:?}: {e}"));
