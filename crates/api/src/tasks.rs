@@ -69,6 +69,12 @@ pub struct Task {
     pub loads: Vec<String>,
     /// Ids of its runs, in the order in which they began.
     pub runs: Vec<String>,
+    /// The run that began or went on last, until the task is over: targets in turn go on with runs that began before.
+    #[serde(default)]
+    pub current_run: Option<String>,
+    /// How often a run began or went on.
+    #[serde(default)]
+    pub sessions: usize,
     /// SHA-256 of the order, in hexadecimal digits.
     pub order_sha256: String,
     /// When it was given, in seconds since 1970.

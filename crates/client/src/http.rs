@@ -134,14 +134,21 @@ impl Server {
         })
     }
 
-    /// Hears events until the server sends no more, or `hear` has heard enough and returns `false`.
+    /// Hears events until the server sends no more, or `hear` has heard enough and returns `false`. Before them `begun` gets the answer, which has
+    /// headers alone.
     ///
     /// Errors: as [`get`](Self::get), those of `hear`, and events that are longer than any of ours.
-    pub fn follow(&self, target: &str, hear: &mut dyn FnMut(Event) -> Result<bool>) -> Result<()> {
+    pub fn follow(
+        &self,
+        target: &str,
+        begun: &mut dyn FnMut(&Reply),
+        hear: &mut dyn FnMut(Event) -> Result<bool>,
+    ) -> Result<()> {
         let mut stream = EventStream::default();
         let too_long = |TooLong| not_understood(self.url(), target, &say!("an event has no end", "событие без конца"));
         self.waiting(async {
             let response = self.answered("GET", target, Bytes::new(), ANSWER_TIME).await?;
+            begun(&Reply { body: Vec::new(), headers: response.headers().clone() });
             self.read(response, target, u64::MAX, &mut |piece| {
                 for event in stream.take(piece).map_err(too_long)? {
                     if !hear(event)? {

@@ -13,6 +13,7 @@ use crate::printed::printed;
 use crate::token;
 use crate::users::Sender;
 use process::Home;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Child;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -44,6 +45,8 @@ pub struct Tasks {
     /// What dry runs have shown.
     confirmations: Confirmations,
     state: Mutex<State>,
+    /// Each task as it was kept last, by its change. Streams read it on the thread of all connections: it is never held while anything is written.
+    published: Mutex<BTreeMap<u64, Task>>,
     /// Wakes the thread that looks after them.
     wake: Condvar,
     /// Tells streams that there is more.
@@ -65,8 +68,8 @@ struct Known {
     is_unsaved: bool,
     /// Its runs shall end: at once, if true.
     stop: Option<bool>,
-    /// The run that was asked last.
-    asked: Option<(String, bool)>,
+    /// The session that was asked last, by its number, and whether at once.
+    asked: Option<(usize, bool)>,
 }
 
 impl Tasks {
@@ -78,6 +81,7 @@ impl Tasks {
         let store = Store::open(directory)?;
         let tasks = store.all()?;
         let change = tasks.iter().map(|task| task.change).max().unwrap_or(0);
+        let published = Mutex::new(tasks.iter().map(|task| (task.change, task.clone())).collect());
         let homes = directory.join("tasks");
         let known = |task: Task| {
             let stop = Home::new(&homes, &task.id).stop();
@@ -90,6 +94,7 @@ impl Tasks {
             program,
             confirmations: Confirmations::default(),
             state: Mutex::new(state),
+            published,
             wake: Condvar::new(),
             changed: watch::Sender::new(()),
         });
@@ -184,6 +189,8 @@ impl Tasks {
             label,
             loads,
             runs: Vec::new(),
+            current_run: None,
+            sessions: 0,
             order_sha256,
             created_unix: now(),
             started_unix: None,
@@ -194,9 +201,9 @@ impl Tasks {
         state.store.add(&task, &text)?;
         state.change += 1;
         state.tasks.push(Known { task: task.clone(), is_unsaved: false, stop: None, asked: None });
+        self.publish(0, &task);
         drop(state);
         self.wake.notify_one();
-        self.changed.send_replace(());
         Ok((task, true))
     }
 
@@ -275,13 +282,9 @@ impl Tasks {
         Ok((before, task))
     }
 
-    /// Tasks that changed after this change, in the order of their changes.
+    /// Tasks that changed after this change, in the order of their changes. Waits for no disk.
     pub fn since(&self, after: u64) -> Vec<Task> {
-        let state = self.state();
-        let mut newer: Vec<&Task> =
-            state.tasks.iter().map(|known| &known.task).filter(|task| task.change > after).collect();
-        newer.sort_by_key(|task| task.change);
-        newer.into_iter().take(PIECE).cloned().collect()
+        self.published().range(after.saturating_add(1)..).take(PIECE).map(|(_, task)| task.clone()).collect()
     }
 
     /// Wakes up its holder when there is more.
@@ -306,13 +309,26 @@ impl Tasks {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn published(&self) -> MutexGuard<'_, BTreeMap<u64, Task>> {
+        self.published.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Tells of a task in the place of what its change before this one was.
+    fn publish(&self, before: u64, task: &Task) {
+        let mut published = self.published();
+        published.remove(&before);
+        published.insert(task.change, task.clone());
+        drop(published);
+        self.changed.send_replace(());
+    }
+
     /// Keeps a change of a task and tells of it.
     fn keep(&self, state: &mut State, at: usize) {
         state.change += 1;
-        state.tasks[at].task.change = state.change;
+        let before = std::mem::replace(&mut state.tasks[at].task.change, state.change);
         // What cannot be kept now is tried again; after a crash the files of the process tell the same.
         state.tasks[at].is_unsaved = state.store.change(&state.tasks[at].task).is_err();
-        self.changed.send_replace(());
+        self.publish(before, &state.tasks[at].task);
     }
 }
 
@@ -343,7 +359,7 @@ fn stop_not_kept(error: &std::io::Error) -> Box<Error> {
 fn over(task: &mut Task, state: TaskState, exit_code: Option<u8>, why: Option<(Code, Say)>) {
     let (code, reason) = why.unzip();
     (task.state, task.exit_code, task.code, task.reason) = (state, exit_code, code, reason);
-    task.ended_unix = Some(now());
+    (task.current_run, task.ended_unix) = (None, Some(now()));
 }
 
 /// Its process has ended. A gate that failed and a stop on request are results; everything else but 0 is a failure.
@@ -384,10 +400,18 @@ fn unknown(id: &str) -> Box<Error> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
 
-    pub(in crate::tasks) fn task(id: &str) -> Task {
+    /// Tasks that an earlier server has kept.
+    pub(crate) fn kept(directory: &Path, tasks: &[Task]) -> Arc<Tasks> {
+        let store = Store::open(directory).unwrap();
+        tasks.iter().for_each(|task| store.add(task, "").unwrap());
+        drop(store);
+        Tasks::open(directory, directory.join("runs"), "/bin/false".into()).unwrap()
+    }
+
+    pub(crate) fn task(id: &str) -> Task {
         Task {
             id: id.into(),
             change: 1,
@@ -400,6 +424,8 @@ mod tests {
             label: None,
             loads: vec!["local".into()],
             runs: Vec::new(),
+            current_run: None,
+            sessions: 0,
             order_sha256: String::new(),
             created_unix: 0,
             started_unix: None,
@@ -420,6 +446,23 @@ mod tests {
         assert_eq!(ended(Kind::GateFailed), (TaskState::Ended, Some(10)));
         assert_eq!(ended(Kind::Interrupted), (TaskState::Ended, Some(130)));
         assert_eq!(ended(Kind::TargetIo), (TaskState::Failed, Some(6)));
+    }
+
+    #[test]
+    fn a_task_that_is_being_kept_holds_up_no_stream() {
+        let dir = tempfile::tempdir().unwrap();
+        let over = |id: &str, change| Task { change, state: TaskState::Ended, ..task(id) };
+        let tasks = kept(dir.path(), &[over("a", 2), over("b", 1)]);
+        let mut state = tasks.state();
+        // What an fsync holds for as long as it takes.
+        let (sender, receiver) = std::sync::mpsc::channel();
+        let reading = tasks.clone();
+        std::thread::spawn(move || sender.send([reading.since(0), reading.since(1)]));
+        let ids = |tasks: &[Task]| tasks.iter().map(|task| task.id.clone()).collect::<Vec<_>>();
+        let seen = receiver.recv_timeout(Duration::from_secs(60)).expect("an answer while the tasks are held");
+        assert_eq!(seen.each_ref().map(|tasks| ids(tasks).join(" ")), ["b a", "a"]);
+        tasks.keep(&mut state, 1);
+        assert_eq!(ids(&tasks.since(0)), ["a", "b"], "only its newest state");
     }
 
     #[test]

@@ -1,10 +1,10 @@
 //! `--server`: the command line as a client of `stend serve`. The client has a directory of its own, in which there is no run.
 
 use crate::serve::client::Server;
-use crate::support::fixed_run::two_runs;
+use crate::support::fixed_run::{FixedRun, two_runs};
 use crate::support::*;
 use rustix::net::{AddressFamily, SocketType, bind, getsockname, socket};
-use std::io::{Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, TcpListener};
 use std::process::Command;
 use std::time::Duration;
@@ -146,6 +146,27 @@ fn ctrl_c_stops_the_run_on_the_server_and_keeps_what_was_measured() {
 }
 
 #[test]
+fn ctrl_c_while_the_server_takes_an_order_stops_it_there() {
+    let there = Scratch::new();
+    let server = Server::start(&there, &[]);
+    let client = Client::of(&server);
+    let long = client.home.file("suite.yaml", &SMALL.replace("blocks: 2", "blocks: 300"));
+    let target = there.directory("t");
+    let slow = held(&there.join("stend/server/server.db"));
+    let mut running = Running::new(&mut client.command(&["run", &long, "--on", &target, "--progress", "plain"]));
+    let (mut told, mut line) = (BufReader::new(running.child.stderr.take().expect("a stream")), String::new());
+    while !line.starts_with("task cli-") {
+        line.clear();
+        assert!(told.read_line(&mut line).expect("a line") > 0, "its name was not printed");
+    }
+    expect_exit(Command::new("kill").args(["-INT", &running.child.id().to_string()]), 0);
+    drop(slow);
+    assert_eq!(running.wait_as_shell(LIMIT), Some(130));
+    let task = server.get("/api/v1/tasks").json()["tasks"][0].clone();
+    assert_eq!((&task["state"], &task["exit_code"]), (&"ended".into(), &130.into()), "{task:#}");
+}
+
+#[test]
 fn a_run_that_somebody_began_there_is_watched_and_stopped_from_here() {
     let there = Scratch::new();
     let server = Server::start(&there, &[]);
@@ -162,12 +183,21 @@ fn a_run_that_somebody_began_there_is_watched_and_stopped_from_here() {
     // The file of a run that goes on is a run file, too.
     assert!(client.prints(&["show", &run], 0).0.contains(&run));
     let watcher = Client::of(&server);
-    let mut watched = Running::new(&mut watcher.command(&["watch", &run, "--progress", "plain"]));
+    let mut watched = Running::new(&mut watcher.command(&["watch", "last", "--progress", "plain"]));
+    let mut told = BufReader::new(watched.child.stderr.take().expect("a stream"));
+    assert!(told.read_line(&mut String::new()).expect("a line") > 0);
+    // By the end another run is the last.
+    let later =
+        FixedRun { id: "R-20990101T000000Z-cccc", started_unix: 4_070_908_800, seed: 7, kernel: "6.8.0", iops: 5000.0 };
+    later.write(&there.join(&format!("stend/runs/{}.stend", later.id)));
     let (stopped, _) = client.prints(&["stop", &run, "--json"], 0);
     let stopped: serde_json::Value = serde_json::from_str(&stopped).expect("JSON");
     assert_eq!((&stopped["stopped"], &stopped["run"]), (&run.as_str().into(), &run.as_str().into()));
     assert_eq!(local.wait_as_shell(LIMIT), Some(130));
+    let mut found = String::new();
+    watched.child.stdout.take().expect("a stream").read_to_string(&mut found).expect("findings");
     assert_eq!(watched.wait_as_shell(LIMIT), Some(0));
+    assert!(found.contains(&run) && !found.contains(later.id), "{found}");
 }
 
 #[test]

@@ -135,6 +135,24 @@ fn a_task_outlives_its_server_is_found_again_and_can_be_stopped() {
 }
 
 #[test]
+fn targets_in_turn_are_stopped_in_the_session_that_goes_on() {
+    let scratch = Scratch::new();
+    let server = Server::start(&scratch, &[]);
+    let suite = SMALL.replace("blocks: 2", "blocks: 4").replace("trial: 400ms", "trial: 1500ms");
+    let (suite, t, u) = (scratch.file("suite.yaml", &suite), scratch.directory("t"), scratch.directory("u"));
+    let words = ["run", &suite, "--on", &t, "--against", &u, "--seed", "7", "--print-order"];
+    put(&server, "a", &expect_exit(&mut stend(&scratch, &words), 0).0);
+    let third = wait(&server, "a", "goes on with its first run", |task| task["sessions"] == 3);
+    // Each block begins with another target.
+    let runs = third["runs"].as_array().expect("runs");
+    assert!(runs.len() == 2 && runs.contains(&third["current_run"]), "{third:#}");
+    assert_eq!(stop(&server, "a").status, 200);
+    let ended = wait(&server, "a", "ends", is_over);
+    assert_eq!((&ended["exit_code"], &ended["sessions"]), (&130.into(), &3.into()), "{ended:#}");
+    assert_eq!((&ended["state"], &ended["current_run"]), (&"ended".into(), &Value::Null));
+}
+
+#[test]
 fn the_run_that_is_resumed_is_the_one_that_was_meant_when_the_order_was_sent() {
     let scratch = Scratch::new();
     let server = Server::start(&scratch, &[]);

@@ -1,6 +1,6 @@
 //! Looks after tasks: what has become of their processes, and which begins next. Must not be asked by requests.
 
-use super::process::Seen;
+use super::process::{self, Seen};
 use super::queue::{self, Turn};
 use super::{EVERY, KEPT_MAX, Known, State, Tasks, ended, now, over};
 use std::path::Path;
@@ -42,10 +42,12 @@ impl Tasks {
         if known.task.state == TaskState::Queued && seen == Seen::Nothing {
             return;
         }
-        known.task.runs = home.runs();
+        let sessions = home.sessions();
+        (known.task.runs, known.task.sessions) = (process::runs(&sessions), sessions.len());
         match seen {
             Seen::Lives => {
                 known.task.state = TaskState::Running;
+                known.task.current_run = sessions.last().cloned();
                 known.task.reason = None;
                 known.task.started_unix = known.task.started_unix.or(Some(now()));
                 known.ask_to_stop(&self.runs);
@@ -92,17 +94,13 @@ impl Tasks {
 
     /// Forgets the oldest that are over.
     fn forget(&self, state: &mut State) {
-        let mut over: Vec<String> = state
-            .tasks
-            .iter()
-            .map(|known| &known.task)
-            .filter(|task| task.state.is_over())
-            .map(|task| task.id.clone())
-            .collect();
+        let over = state.tasks.iter().map(|known| &known.task).filter(|task| task.state.is_over());
+        let mut over: Vec<(String, u64)> = over.map(|task| (task.id.clone(), task.change)).collect();
         over.truncate(over.len().saturating_sub(KEPT_MAX));
-        for id in over {
+        for (id, change) in over {
             if state.store.remove(&id).is_ok() {
                 self.home(&id).remove();
+                self.published().remove(&change);
                 state.tasks.retain(|known| known.task.id != id);
             }
         }
@@ -110,15 +108,13 @@ impl Tasks {
 }
 
 impl Known {
-    /// Asks the run that goes on to end, once each; one that has no socket yet is asked at the next look.
+    /// Asks the run that goes on to end, once in each of its sessions; one that has no socket yet is asked at the next look.
     fn ask_to_stop(&mut self, runs: &Path) {
-        let (Some(now), Some(run)) = (self.stop, self.task.runs.last()) else { return };
-        let asked = (run.clone(), now);
-        if self.asked.as_ref() != Some(&asked) {
-            let file = runs.join(format!("{run}.{}", run_files::EXTENSION));
-            if stend_run::ask_to_stop(&file, now).is_ok() {
-                self.asked = Some(asked);
-            }
+        let (Some(now), Some(run)) = (self.stop, &self.task.current_run) else { return };
+        let asked = Some((self.task.sessions, now));
+        let file = runs.join(format!("{run}.{}", run_files::EXTENSION));
+        if self.asked != asked && stend_run::ask_to_stop(&file, now).is_ok() {
+            self.asked = asked;
         }
     }
 }

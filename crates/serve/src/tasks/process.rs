@@ -63,16 +63,10 @@ impl Home {
         }
     }
 
-    /// Ids of the runs that it began.
-    pub fn runs(&self) -> Vec<String> {
+    /// The run of each of its sessions. Targets in turn take turns here, too: the last is the one that goes on.
+    pub fn sessions(&self) -> Vec<String> {
         let text = stend_sys::regular::text(self.0.join("runs"), NOTE_MAX).unwrap_or_default();
-        let mut runs: Vec<String> = Vec::new();
-        text.lines().for_each(|run| {
-            if !runs.iter().any(|known| known == run) {
-                runs.push(run.to_string())
-            }
-        });
-        runs
+        text.lines().map(String::from).collect()
     }
 
     /// Keeps that its runs shall end, at once if `now`: a server that is started anew asks again.
@@ -136,6 +130,17 @@ impl Home {
     }
 }
 
+/// The runs of these sessions, each once.
+pub fn runs(sessions: &[String]) -> Vec<String> {
+    let mut runs: Vec<String> = Vec::new();
+    sessions.iter().for_each(|run| {
+        if !runs.contains(run) {
+            runs.push(run.clone())
+        }
+    });
+    runs
+}
+
 /// One document as it was printed, several one after the other as an array: what is sent is JSON.
 pub fn as_one(printed: Vec<u8>) -> Vec<u8> {
     let mut documents = serde_json::Deserializer::from_slice(&printed).into_iter::<serde::de::IgnoredAny>();
@@ -163,13 +168,25 @@ mod tests {
         assert_eq!(home.look(), Seen::Lives);
         std::fs::write(file("runs"), "R-1\nR-2\nR-1\n").unwrap();
         drop(lock);
-        assert_eq!((home.look(), home.runs()), (Seen::Gone, vec!["R-1".to_string(), "R-2".into()]));
+        assert_eq!(home.look(), Seen::Gone);
         std::fs::write(file("ended"), r#"{"exit_code": 0, "error": null}"#).unwrap();
         assert_eq!(home.look(), Seen::Ended(End { exit_code: 0, error: None }));
         std::fs::write(file("ended"), "{").unwrap();
         assert_eq!(home.look(), Seen::Gone);
         std::fs::write(file("log"), vec![b'x'; LOG_MAX as usize + 9]).unwrap();
         assert_eq!(home.log().len(), LOG_MAX as usize);
+    }
+
+    #[test]
+    fn targets_in_turn_have_two_runs_of_which_the_first_goes_on_again() {
+        let dir = tempfile::tempdir().unwrap();
+        let home = Home::new(dir.path(), "a");
+        assert!(home.sessions().is_empty());
+        std::fs::create_dir(dir.path().join("a")).unwrap();
+        std::fs::write(dir.path().join("a/runs"), "R-1\nR-2\nR-1\n").unwrap();
+        let sessions = home.sessions();
+        assert_eq!((sessions.last().map(String::as_str), sessions.len()), (Some("R-1"), 3));
+        assert_eq!(runs(&sessions), ["R-1", "R-2"]);
     }
 
     #[test]

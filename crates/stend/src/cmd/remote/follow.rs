@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use stend_analyse::{Eta, EtaQuality, LiveFigures};
 use stend_api::{Figures, Finished, LiveState, Progress};
 use stend_base::{Code, Error, Nanos, Result, say};
-use stend_client::{escaped, not_understood};
+use stend_client::{Reply, escaped, not_understood};
 use stend_run::Update;
 
 /// How long a server may be away: it is restarted while its tasks go on.
@@ -31,17 +31,19 @@ pub(super) fn patiently<T>(mut ask: impl FnMut() -> Result<T>) -> Result<T> {
     }
 }
 
-/// Hears how a run goes on until it ends, and how.
+/// Hears how a run goes on until it ends, and how; with the name of that run, since `last` and labels mean another one when others begin.
 ///
 /// Errors: what the server says; `ServerUnreachable` if it is away for too long.
-pub(super) fn follow(remote: &Remote, run: &str, hear: &mut dyn FnMut(&Update)) -> Result<LiveState> {
+pub(super) fn follow(remote: &Remote, run: &str, hear: &mut dyn FnMut(&Update)) -> Result<(LiveState, String)> {
     // Behind which event the stream goes on, and since when the server is away.
     let (mut last, mut away): (Option<String>, Option<Instant>) = (None, None);
+    let mut run = run.to_string();
     loop {
         let after = last.as_ref().map(|id| format!("?after={}", escaped(id))).unwrap_or_default();
-        let target = format!("/api/v1/runs/{}/events{after}", escaped(run));
+        let target = format!("/api/v1/runs/{}/events{after}", escaped(&run));
         let mut end = None;
-        let done = remote.server.follow(&target, &mut |event| {
+        let mut begun = |reply: &Reply| reply.header("stend-run").into_iter().for_each(|name| run = name.to_string());
+        let done = remote.server.follow(&target, &mut begun, &mut |event| {
             away = None;
             last = event.id.or(last.take());
             match event.name.as_str() {
@@ -52,7 +54,7 @@ pub(super) fn follow(remote: &Remote, run: &str, hear: &mut dyn FnMut(&Update)) 
             Ok(end.is_none())
         });
         let failed = match (end, done) {
-            (Some(end), _) => return Ok(end),
+            (Some(end), _) => return Ok((end, run)),
             (None, Err(error)) if error.code != Code::ServerUnreachable => return Err(error),
             (None, Err(error)) => error,
             // Nothing comes behind the last event: the end was sent to a connection that broke off.
@@ -121,11 +123,11 @@ pub(super) fn watch(remote: &Remote, arguments: &ArgMatches, out: &Out) -> Resul
         display.show(update);
     });
     display.end();
-    let end = end?;
-    let run = remote.read(name)?;
+    let (end, name) = end?;
+    let run = remote.read(&name)?;
     match out.json {
         true => out.result(&stend_report::json(&stend_analyse::analyse(&run)?))?,
-        false => super::super::show::print(&run, &stend_analyse::judge(&run)?, None, Some(name), out)?,
+        false => super::super::show::print(&run, &stend_analyse::judge(&run)?, None, Some(name.as_str()), out)?,
     }
     if end == LiveState::Lost {
         return Err(Error::host_lost(say!(

@@ -9,6 +9,8 @@ use crate::remote::Remote;
 use clap::ArgMatches;
 use serde::Deserialize;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use stend_api::{Task, TaskState};
 use stend_base::{Code, Error, Kind, Result, Say, say};
@@ -58,21 +60,21 @@ pub(in crate::cmd) fn carry_out(
     out: &Out,
 ) -> Result<()> {
     let progress = arguments.get_one::<String>("progress").map_or("auto", String::as_str);
-    let mut task = given(remote, order)?;
-    let (id, url) = (task.id.clone(), remote.server.url());
-    out.note(say!("task {id} on {url}", "задача {id} на {url}").get(out.lang));
-    stop_at_signals(remote, &id, out)?;
+    let (id, is_sent) = (new_id(), Arc::new(AtomicBool::new(false)));
+    stop_at_signals(remote, &id, is_sent.clone(), out)?;
+    let mut task = given(remote, order, &id, &is_sent, out)?;
     let (mut followed, mut reason) = (0, None);
     loop {
         if task.state == TaskState::Queued && task.reason != reason {
             reason.clone_from(&task.reason);
             reason.iter().for_each(|reason| out.note(reason.get(out.lang)));
         }
-        while let Some(run) = task.runs.get(followed) {
-            if !shown(remote, run, &task, progress, out)? {
-                break;
-            }
-            followed += 1;
+        // Targets in turn go on with runs that were followed before.
+        let current = task.current_run.as_ref().filter(|_| task.sessions > followed);
+        if let Some(run) = current
+            && shown(remote, run, &task, progress, out)?
+        {
+            followed = task.sessions;
         }
         if task.state.is_over() {
             break;
@@ -81,7 +83,13 @@ pub(in crate::cmd) fn carry_out(
         task = patiently(|| super::document(remote, &format!("/api/v1/tasks/{id}")))?;
     }
     concluded(remote, &task, held, arguments, out)?;
-    outcome(&task, url)
+    outcome(&task, remote.server.url())
+}
+
+/// A name for a task that no other one has.
+fn new_id() -> String {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos() as u64;
+    format!("cli-{:016x}", stend_base::random::mix(now ^ u64::from(std::process::id()) << 40))
 }
 
 /// What the server says of an order, as far as it is needed here.
@@ -91,8 +99,9 @@ struct Checked {
     builds: bool,
 }
 
-/// The task of an order. What a user confirmed on the command line is sent with what the server has seen of the devices.
-fn given(remote: &Remote, order: Order) -> Result<Task> {
+/// The task of an order under this name, which is printed and noted as sent before the server can have it. What a user confirmed on the command
+/// line is sent with what the server has seen of the devices.
+fn given(remote: &Remote, order: Order, id: &str, is_sent: &AtomicBool, out: &Out) -> Result<Task> {
     let mut devices = order.permission.confirm.clone();
     // A stand file that names a drive confirms it, as on this machine.
     for file in &order.stands {
@@ -114,8 +123,6 @@ fn given(remote: &Remote, order: Order) -> Result<Task> {
         devices.sort();
         devices.dedup();
     }
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos() as u64;
-    let number = stend_base::random::mix(now ^ u64::from(std::process::id()) << 40);
     let mut query = String::new();
     if is_destructive {
         let preview = remote.server.send("POST", "/api/v1/orders/dry-run", text.clone())?;
@@ -125,7 +132,10 @@ fn given(remote: &Remote, order: Order) -> Result<Task> {
             query.extend(devices.iter().map(|device| format!("&device={}", escaped(device))));
         }
     }
-    let target = format!("/api/v1/tasks/cli-{number:016x}{query}");
+    is_sent.store(true, Ordering::SeqCst);
+    let url = remote.server.url();
+    out.note(say!("task {id} on {url}", "задача {id} на {url}").get(out.lang));
+    let target = format!("/api/v1/tasks/{id}{query}");
     // The same order under the same id changes nothing, so that it can be sent again.
     let reply = patiently(|| remote.server.send("PUT", &target, text.clone()))?;
     super::read(remote, &target, &reply.body)
@@ -144,33 +154,58 @@ fn shown(remote: &Remote, run: &str, task: &Task, progress: &str, out: &Out) -> 
     }
 }
 
-/// The first signal asks the task to end, the second at once; behind that the task is left alone.
-fn stop_at_signals(remote: &Remote, id: &str, out: &Out) -> Result<()> {
+/// The first signal asks the task to end, the second at once; behind that the task is left alone. Before the order is sent each ends this command.
+fn stop_at_signals(remote: &Remote, id: &str, is_sent: Arc<AtomicBool>, out: &Out) -> Result<()> {
     let failed =
         |e: std::io::Error| Error::bug(say!("cannot watch signals: {e}", "не удаётся следить за сигналами: {e}"));
     let mut signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM, SIGHUP]).map_err(failed)?;
     let (server, target, lang, json) = (remote.server.clone(), format!("/api/v1/tasks/{id}/stop"), out.lang, out.json);
     let watch = move || {
-        // As with a run of this machine, a lost terminal stops nothing.
-        for (count, signal) in signals.forever().filter(|signal| *signal != SIGHUP).enumerate() {
-            let now = if count == 0 { "" } else { "?now=true" };
-            let asked = if count < 2 {
-                server.send("POST", &format!("{target}{now}"), String::new()).map(drop)
+        // Signals so far, and whether the server still has to hear of the last.
+        let (mut signalled, mut is_new) = (Vec::new(), false);
+        loop {
+            // The server looks at drives before it has the task: until then it is asked again and again.
+            let came = if is_new {
+                std::thread::sleep(PAUSE);
+                signals.pending()
             } else {
-                Ok(())
+                signals.wait()
             };
-            match asked {
-                Ok(()) if count < 2 => continue,
-                // It has ended by itself, and its results come.
-                Err(error) if error.code == Code::TaskConflict => continue,
-                Err(error) => print_error(&error, lang, json),
-                Ok(()) => {}
+            for signal in came {
+                if !is_sent.load(Ordering::SeqCst) {
+                    std::process::exit(128 + signal);
+                }
+                // As with a run of this machine, a lost terminal stops nothing.
+                if signal != SIGHUP {
+                    signalled.push(signal);
+                    is_new = true;
+                }
             }
-            let kind = if signal == SIGTERM { Kind::Terminated } else { Kind::Interrupted };
-            std::process::exit(kind.exit_code().into());
+            let now = match signalled.len() {
+                _ if !is_new => continue,
+                1 => "",
+                2 => "?now=true",
+                _ => std::process::exit(exit_code(&signalled)),
+            };
+            match server.send("POST", &format!("{target}{now}"), String::new()) {
+                Err(error) if error.code == Code::TaskUnknown => continue,
+                Ok(_) => is_new = false,
+                // It has ended by itself, and its results come.
+                Err(error) if error.code == Code::TaskConflict => is_new = false,
+                Err(error) => {
+                    print_error(&error, lang, json);
+                    std::process::exit(exit_code(&signalled));
+                }
+            }
         }
     };
     std::thread::Builder::new().name("signals".into()).spawn(watch).map(drop).map_err(failed)
+}
+
+/// That of a command which the last of these signals ends.
+fn exit_code(signals: &[i32]) -> i32 {
+    let kind = if signals.last() == Some(&SIGTERM) { Kind::Terminated } else { Kind::Interrupted };
+    kind.exit_code().into()
 }
 
 /// Prints the findings of every run that left any, and of several those against the first.
@@ -255,6 +290,8 @@ mod tests {
             label: None,
             loads: Vec::new(),
             runs: Vec::new(),
+            current_run: None,
+            sessions: 0,
             order_sha256: String::new(),
             created_unix: 0,
             started_unix: None,
