@@ -76,9 +76,9 @@ pub struct Due {
     pub due_unix: i64,
     /// What became of it.
     pub outcome: Outcome,
-    /// Why, if it did not pass.
+    /// Why, if it did not pass, or was not compared.
     pub reason: Option<Say>,
-    /// How many times were missed in a row; 0 unless it was missed.
+    /// How many times were missed in a row; 0 unless it was missed, and if a clock that was set back moved the next time.
     pub missed: u32,
     /// Id of its task.
     pub task: Option<String>,

@@ -1,27 +1,22 @@
-//! Orders that are repeated: which time is due, what became of it, and who gets a message. One thread looks after all. Must not measure, and gives no
-//! order a permission that it does not have.
+//! Orders that are repeated: which time is due, what became of it, and who gets a message. Must not measure, and gives no order a permission that
+//! it does not have.
 
+mod care;
 mod hook;
 mod store;
 mod times;
 
 use crate::clock::now_unix;
-use crate::printed::printed;
 use crate::tasks::Tasks;
 use crate::token;
 use crate::users::{Change, Sender, Users};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
-use stend_api::{Cron, Due, Notice, Outcome, Repeat, Role, Schedule, ScheduleList, TaskState};
-use stend_base::{Code, Error, Kind, Result, Say, say};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, mpsc};
+use stend_api::{Cron, Due, Outcome, Repeat, Role, Schedule, ScheduleList};
+use stend_base::{Code, Error, Result, Say, say};
 use stend_session::ordered::Ordered;
 use store::Store;
 
-/// How often tasks and hooks are looked at while one of them is waited for.
-const SOON: Duration = Duration::from_secs(1);
-/// How often the clock is looked at otherwise, because it may be set.
-const LATER: Duration = Duration::from_secs(20);
 /// Schedules at the same time.
 const SCHEDULES_MAX: usize = 100;
 /// Longest id: a task has it with the time behind.
@@ -42,16 +37,6 @@ pub struct Schedules {
     wake: Condvar,
 }
 
-/// What takes its time and is done without holding the schedules.
-enum Work {
-    /// Give the order of a schedule to the server.
-    Begin { schedule: Schedule, due_unix: i64 },
-    /// Compare a run with the baseline of its schedule.
-    Compare { schedule: String, due_unix: i64, run: String, baseline: String, loss_percent: usize },
-    /// Call the hook.
-    Call { schedule: String, hook: String, due: Due },
-}
-
 impl Schedules {
     /// Finds what earlier servers kept, and looks after all from now on.
     ///
@@ -60,9 +45,12 @@ impl Schedules {
         let state = Mutex::new(Store::open(directory)?);
         let schedules =
             Arc::new(Schedules { tasks, users, program, state, giving: Mutex::new(()), wake: Condvar::new() });
-        let looking = schedules.clone();
-        let thread = std::thread::Builder::new().name("schedules".into()).spawn(move || looking.look_after());
-        thread.map_err(|error| {
+        // It takes what it gets from hand to hand: what is not taken is not waiting anywhere either.
+        let (worker, works) = mpsc::sync_channel(0);
+        let (looking, working) = (schedules.clone(), schedules.clone());
+        let thread = |name: &str| std::thread::Builder::new().name(name.into());
+        let begun = thread("schedules").spawn(move || looking.look_after(&worker));
+        begun.and_then(|_| thread("messages").spawn(move || working.work_off(works))).map_err(|error| {
             Error::preflight(say!("the server cannot begin: {error}", "сервер не может начать: {error}"))
         })?;
         Ok(schedules)
@@ -165,7 +153,7 @@ impl Schedules {
             return Err(Error::new(Code::TaskConflict, message));
         }
         let now = now_unix();
-        let due = self.begun(&schedule, now)?;
+        let due = self.begun(id, now)?;
         let after = due.task.clone().unwrap_or_default();
         let mut store = self.state();
         // It may have been changed meanwhile; one that is gone has begun all the same.
@@ -179,55 +167,10 @@ impl Schedules {
         Ok((schedule, Change { before: String::new(), after: format!("task {after}") }))
     }
 
-    fn look_after(&self) {
-        let mut store = self.state();
-        loop {
-            let (work, pause) = self.look(&mut store, now_unix());
-            match work {
-                Some(work) => {
-                    drop(store);
-                    self.work(work);
-                    store = self.state();
-                }
-                None => store = self.wake.wait_timeout(store, pause).unwrap_or_else(PoisonError::into_inner).0,
-            }
-        }
-    }
-
-    /// Begins what is due, looks what has ended, and says what is to be done next and after which time to look again.
-    fn look(&self, store: &mut Store, now_unix: i64) -> (Option<Work>, Duration) {
-        let (mut work, mut pause) = (None, LATER);
-        for mut schedule in store.all().to_vec() {
-            let before = schedule.clone();
-            // While another is begun its time is not taken: the next look finds it, a moment later.
-            let come = if work.is_none() { times::come(&mut schedule, now_unix) } else { None };
-            if let Some(due_unix) = come {
-                match running(&schedule).map(|earlier| times::skipped(due_unix, earlier)) {
-                    Some(skipped) => times::add(&mut schedule, skipped),
-                    None => work = Some(Work::Begin { schedule: schedule.clone(), due_unix }),
-                }
-            }
-            work = work.or_else(|| self.ended(&mut schedule));
-            work = work.or_else(|| to_be_called(&schedule, now_unix));
-            if running(&schedule).is_some() || schedule.times.iter().any(|due| due.notice == Notice::Pending) {
-                pause = SOON;
-            }
-            if let Some(next) = schedule.next_unix {
-                pause = pause.min(Duration::from_secs(next.saturating_sub(now_unix).max(0) as u64));
-            }
-            // What cannot be kept now, such as on a full disk, is in memory, and is tried again with the next change.
-            if schedule != before {
-                store.keep(&schedule);
-            }
-        }
-        (work, pause)
-    }
-
     /// Gives the order to the server. Nothing is held meanwhile but `giving`.
-    fn begun(&self, schedule: &Schedule, due_unix: i64) -> Result<Due> {
-        let sender = Sender { name: format!("schedule {}", schedule.id), role: Role::Operator };
-        let task = format!("{}-{}", schedule.id, times::stamp(due_unix));
-        let order = self.state().order(&schedule.id)?;
+    fn begun(&self, id: &str, due_unix: i64) -> Result<Due> {
+        let (sender, task) = (Sender { name: format!("schedule {id}"), role: Role::Operator }, task_of(id, due_unix));
+        let order = self.state().order(id)?;
         let (given, is_new) = self.tasks.put(&task, &order, &sender, &crate::confirmations::Confirmed::default())?;
         if is_new {
             let change = Change { before: String::new(), after: format!("queued, order {}", given.order_sha256) };
@@ -240,77 +183,6 @@ impl Schedules {
             });
         }
         Ok(Due { task: Some(task), ..times::due(due_unix, Outcome::Running) })
-    }
-
-    /// What has become of the task that goes on.
-    fn ended(&self, schedule: &mut Schedule) -> Option<Work> {
-        let due = running(schedule)?.clone();
-        let settle = |schedule: &mut Schedule, outcome, reason| {
-            times::settle(schedule, due.due_unix, outcome, reason);
-            None
-        };
-        let task = match self.tasks.get(due.task.as_deref()?) {
-            Ok(task) => task,
-            Err(error) => return settle(schedule, Outcome::Error, Some(error.message)),
-        };
-        let run = task.runs.last().cloned();
-        match (task.state, task.exit_code) {
-            (TaskState::Queued | TaskState::Running, _) => None,
-            (TaskState::Ended, Some(0)) => match (schedule.baseline.clone(), run) {
-                (None, _) | (_, None) => settle(schedule, Outcome::Passed, None),
-                (Some(baseline), Some(run)) => {
-                    let is_first = baseline == "first";
-                    if is_first && schedule.first_run.is_none() {
-                        schedule.first_run = Some(run);
-                        return settle(schedule, Outcome::Passed, None);
-                    }
-                    let baseline = schedule.first_run.clone().filter(|_| is_first).unwrap_or(baseline);
-                    let (id, loss_percent) = (schedule.id.clone(), schedule.loss_percent);
-                    Some(Work::Compare { schedule: id, due_unix: due.due_unix, run, baseline, loss_percent })
-                }
-            },
-            (TaskState::Ended, Some(10)) => settle(schedule, Outcome::Failed, task.reason),
-            (TaskState::Ended, Some(11)) => settle(schedule, Outcome::Undecided, task.reason),
-            _ => settle(schedule, Outcome::Error, task.reason),
-        }
-    }
-
-    fn work(&self, work: Work) {
-        match work {
-            Work::Begin { schedule, due_unix } => {
-                let giving = self.giving();
-                // Somebody may have started it by hand just now.
-                let earlier = find(&self.state(), &schedule.id).ok().and_then(|now| running(&now).cloned());
-                let due = match earlier {
-                    Some(earlier) => times::skipped(due_unix, &earlier),
-                    None => self.begun(&schedule, due_unix).unwrap_or_else(|error| times::refused(due_unix, &error)),
-                };
-                self.change(&schedule.id, |schedule| times::add(schedule, due));
-                drop(giving);
-            }
-            Work::Compare { schedule, due_unix, run, baseline, loss_percent } => {
-                let gate = format!("gate: regression\nrules:\n- {{loss: {loss_percent}%}}\n");
-                let words = ["compare", "--gate", "/dev/stdin", "--json", "--", &baseline, &run];
-                let (outcome, reason) = match printed(&self.program, &words, &gate) {
-                    Ok(_) => (Outcome::Passed, None),
-                    Err(error) => (outcome_of(error.kind), Some(error.message)),
-                };
-                self.change(&schedule, |schedule| times::settle(schedule, due_unix, outcome, reason));
-            }
-            Work::Call { schedule, hook, due } => {
-                let called = hook::call(&hook, &schedule, &due);
-                self.change(&schedule, |schedule| times::called(schedule, due.due_unix, called.err(), now_unix()));
-            }
-        }
-    }
-
-    /// Changes one, if it is still there.
-    fn change(&self, id: &str, change: impl FnOnce(&mut Schedule)) {
-        let mut store = self.state();
-        if let Ok(mut schedule) = find(&store, id) {
-            change(&mut schedule);
-            store.keep(&schedule);
-        }
     }
 
     fn giving(&self) -> MutexGuard<'_, ()> {
@@ -333,23 +205,13 @@ pub fn pause_all(directory: &Path) -> Result<()> {
     Ok(())
 }
 
+/// The task of a time.
+fn task_of(schedule: &str, due_unix: i64) -> String {
+    format!("{schedule}-{}", times::stamp(due_unix))
+}
+
 fn running(schedule: &Schedule) -> Option<&Due> {
     schedule.times.iter().find(|due| due.outcome == Outcome::Running)
-}
-
-fn outcome_of(kind: Kind) -> Outcome {
-    match kind {
-        Kind::GateFailed => Outcome::Failed,
-        Kind::Inconclusive => Outcome::Undecided,
-        _ => Outcome::Error,
-    }
-}
-
-/// The oldest message that is to be delivered now.
-fn to_be_called(schedule: &Schedule, now_unix: i64) -> Option<Work> {
-    let hook = schedule.notify.clone()?;
-    let due = schedule.times.iter().rev().find(|due| times::is_to_be_called(due, now_unix))?;
-    Some(Work::Call { schedule: schedule.id.clone(), hook, due: due.clone() })
 }
 
 /// Whether it would change nothing.

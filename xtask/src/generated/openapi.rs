@@ -113,10 +113,15 @@ fn operation(
             operation["requestBody"] = json!({"required": true, "description": about().en, "content": content});
         }
     }
-    if route.operation == "dryRunOrder" {
-        let about = "of an order that may write to devices: what `confirmation` of the task takes";
-        operation["responses"]["200"]["headers"] =
-            json!({"Stend-Confirmation": {"description": about, "schema": {"type": "string"}}});
+    let header = match route.operation {
+        "dryRunOrder" => {
+            Some(("Stend-Confirmation", "of an order that may write to devices: what `confirmation` of the task takes"))
+        }
+        "events" => Some(("Stend-Run", "name of the run: `last` and labels may mean another one a moment later")),
+        _ => None,
+    };
+    if let Some((name, about)) = header {
+        operation["responses"]["200"]["headers"] = json!({name: {"description": about, "schema": {"type": "string"}}});
     }
     if route.method == Method::Put || route.operation == "import" {
         operation["responses"]["201"] =

@@ -26,6 +26,9 @@ fn text(schedule: &str, due: &Due) -> Say {
     let Say { en: why, ru: why_ru } = due.reason.clone().unwrap_or_else(|| Say::same(""));
     let (missed, when) = (due.missed, times::stamp(due.due_unix));
     match due.outcome {
+        Outcome::Missed if missed == 0 => {
+            say!("Stend, schedule {schedule}: {why}", "Стенд, расписание {schedule}: {why_ru}")
+        }
         Outcome::Missed => say!(
             "Stend, schedule {schedule}: missed {missed} times since {when}: {why}",
             "Стенд, расписание {schedule}: пропущено раз: {missed}, с {when}: {why_ru}"
@@ -73,7 +76,7 @@ mod tests {
             std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
             path.display().to_string()
         };
-        let due = times::due(1_795_824_000, Outcome::Missed);
+        let due = Due { missed: 2, ..times::due(1_795_824_000, Outcome::Missed) };
         let got = dir.path().join("got");
         call(&program("takes", format!("cat > {}", got.display())), "nightly", &due).unwrap();
         let message: serde_json::Value = serde_json::from_slice(&std::fs::read(got).unwrap()).unwrap();

@@ -6,6 +6,7 @@ use stend_record::store::new_run_id;
 
 /// A time that is late by this much was missed: the server was off, or the clock was set. In seconds; a busy server is late by less.
 const LATE_MAX: i64 = 90;
+const DAY: i64 = 24 * 3600;
 /// Times that are kept.
 const KEPT_MAX: usize = 50;
 /// How often a hook is called for one message, and the first pause after that, in seconds; each is longer by it.
@@ -16,9 +17,13 @@ const MISSED_MAX: u32 = 100_000;
 
 /// The time that is due now, if one is. The next one is set, and times that are over are noted as missed, so that none is made up for.
 pub fn come(schedule: &mut Schedule, now_unix: i64) -> Option<i64> {
-    let first = schedule.next_unix.filter(|next| *next <= now_unix)?;
+    let first = schedule.next_unix?;
     // It was read when it was kept.
     let cron = Cron::parse(&schedule.cron).ok()?;
+    if first > now_unix {
+        set_back(schedule, &cron, now_unix);
+        return None;
+    }
     let (mut last, mut missed) = (first, 0);
     while let Some(next) = cron.next(last).filter(|next| *next <= now_unix && missed < MISSED_MAX) {
         (last, missed) = (next, missed + 1);
@@ -34,6 +39,20 @@ pub fn come(schedule: &mut Schedule, now_unix: i64) -> Option<i64> {
         add(schedule, Due { missed, reason, ..due(first, Outcome::Missed) });
     }
     is_due.then_some(last)
+}
+
+/// A clock that was ahead and is right again would silence a schedule until then. If it was set back by more than a day, which a time between
+/// tomorrow and the next one shows, the next one is set anew; if by less, none is repeated.
+fn set_back(schedule: &mut Schedule, cron: &Cron, now_unix: i64) {
+    let was_later = cron.next(now_unix + DAY) < schedule.next_unix;
+    let Some(next) = cron.next(now_unix).filter(|_| was_later) else { return };
+    let when = stamp(next);
+    let reason = Some(say!(
+        "the clock was set back by more than a day; the next time is {when}",
+        "часы переведены назад больше чем на сутки; следующий раз — {when}"
+    ));
+    schedule.next_unix = Some(next);
+    add(schedule, Due { reason, ..due(now_unix, Outcome::Missed) });
 }
 
 /// A time of which nothing else is known.
@@ -78,10 +97,18 @@ pub fn add(schedule: &mut Schedule, due: Due) {
 
 /// What has become of a time.
 pub fn settle(schedule: &mut Schedule, due_unix: i64, outcome: Outcome, reason: Option<Say>) {
-    let notice = notice(schedule, outcome);
-    let going_on = |due: &&mut Due| due.due_unix == due_unix && due.outcome == Outcome::Running;
-    if let Some(due) = schedule.times.iter_mut().find(going_on) {
-        (due.outcome, due.reason, due.notice) = (outcome, reason, notice);
+    let going_on = schedule.times.iter().find(|due| due.due_unix == due_unix && due.outcome == Outcome::Running);
+    if let Some(due) = going_on.cloned() {
+        replace(schedule, Due { outcome, reason, ..due });
+    }
+}
+
+/// What is known by now of a time that goes on.
+pub fn replace(schedule: &mut Schedule, due: Due) {
+    let notice = notice(schedule, due.outcome);
+    let going_on = |known: &&mut Due| known.due_unix == due.due_unix && known.outcome == Outcome::Running;
+    if let Some(known) = schedule.times.iter_mut().find(going_on) {
+        *known = Due { notice, ..due };
     }
 }
 
@@ -121,15 +148,14 @@ pub fn stamp(unix: i64) -> String {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
     /// Midnight of the 28th of November 2026.
-    const MIDNIGHT: i64 = 1_795_824_000;
+    pub(in crate::schedules) const MIDNIGHT: i64 = 1_795_824_000;
     const HOUR: i64 = 3600;
-    const DAY: i64 = 24 * HOUR;
 
-    fn schedule(cron: &str, next_unix: i64) -> Schedule {
+    pub(in crate::schedules) fn schedule(cron: &str, next_unix: i64) -> Schedule {
         Schedule {
             id: "nightly".into(),
             cron: cron.into(),
@@ -188,6 +214,25 @@ mod tests {
         assert!(come(&mut nightly, MIDNIGHT + 2 * HOUR).is_some());
         assert_eq!(come(&mut nightly, MIDNIGHT + HOUR), None);
         assert_eq!(come(&mut nightly, MIDNIGHT + 2 * HOUR), None, "it had come already");
+    }
+
+    #[test]
+    fn a_clock_that_was_ahead_and_is_right_again_silences_no_schedule() {
+        let mut hourly = schedule("0 * * * *", MIDNIGHT);
+        come(&mut hourly, MIDNIGHT + 3000 * DAY);
+        assert_eq!(come(&mut hourly, MIDNIGHT + 60), None);
+        assert_eq!((hourly.next_unix, hourly.times.len()), (Some(MIDNIGHT + HOUR), 2));
+        let told = &hourly.times[0];
+        assert_eq!((told.outcome, told.missed, told.notice), (Outcome::Missed, 0, Notice::Pending));
+        assert_eq!((come(&mut hourly, MIDNIGHT + 120), hourly.times.len()), (None, 2), "it is told once");
+        assert_eq!(come(&mut hourly, MIDNIGHT + HOUR), Some(MIDNIGHT + HOUR));
+        // An hour back repeats nothing, however far the next time is.
+        for cron in ["0 2 * * *", "0 2 * * 6", "0 2 28 11 *"] {
+            let mut seldom = schedule(cron, MIDNIGHT + 2 * HOUR);
+            assert!(come(&mut seldom, MIDNIGHT + 2 * HOUR).is_some());
+            let next = seldom.next_unix;
+            assert_eq!((come(&mut seldom, MIDNIGHT + HOUR), seldom.next_unix), (None, next), "{cron}");
+        }
     }
 
     #[test]
