@@ -62,8 +62,15 @@ test("every reason against a drive has words", () => {
 test("the command line of the list has every filter of the page", () => {
   const line = (facts) => runs.listCommand((name) => facts[name] ?? "");
   assert.equal(line({}), "stend list --all");
-  assert.equal(line({ where: "block = 4k", state: "complete", suite: "oltp", target: "/mnt/my disk" }), `stend list --all --where 'block = 4k and state = complete and suite contains oltp and target contains "/mnt/my disk"'`);
+  assert.equal(line({ where: "block = 4k", state: "complete", suite: "oltp", target: "/mnt/my disk" }), `stend list --all --where 'block = 4k and state = complete and suite = oltp and target contains "/mnt/my disk"'`);
   assert.equal(line({ text: "it's", label: "and" }), `stend list --all --where 'label contains "and"' | grep -iF -e 'it'\\''s'`);
+});
+
+test("a suite that is chosen is not one whose name has its name in it", () => {
+  const words = (facts) => Object.fromEntries(runs.asked(["text", "where", "suite", "target"], (name) => facts[name] ?? ""));
+  assert.deepEqual(words({ suite: "oltp", target: "/mnt", where: "block = 4k" }), { target: "/mnt", where: "block = 4k and suite = oltp" });
+  assert.deepEqual(words({ suite: "two words" }), { where: 'suite = "two words"' });
+  assert.deepEqual(words({ text: "x" }), { text: "x" });
 });
 
 test("an order whose permission is null is one without permission", () => {

@@ -114,6 +114,25 @@ test("who may not overwrite sees why, and who may only look can still write an o
   await viewer.close();
 });
 
+test("an order that is being written outlives the session", async () => {
+  const { page, close } = await open(browser, here, { lang: "en", scheme: "light", size: DESK });
+  await page.goto(`${here.url}/order?on=/tmp`);
+  await page.getByText("The order can be read").waitFor();
+  await page.fill("#label", "kept");
+  // As after a restart of the server, which knows no session of the one before.
+  await page.context().clearCookies();
+  const signIn = page.getByRole("link", { name: "Sign in" });
+  await signIn.waitFor();
+  assert.ok(page.url().endsWith("/order?on=/tmp") && (await button(page, "Start").isDisabled()));
+  await signIn.click();
+  await page.fill("input[name=token]", here.token);
+  await page.keyboard.press("Enter");
+  await page.getByText("The order can be read").waitFor();
+  assert.equal(await page.inputValue("#label"), "kept");
+  assert.equal(await signIn.count(), 0);
+  await close();
+});
+
 test("a task waits with its reason, leaves the queue and is stopped, all without a reload", async () => {
   const { page, faults, close } = await open(browser, here, { lang: "en", scheme: "dark", size: PHONE });
   await page.goto(`${here.url}/tasks`);

@@ -1,6 +1,7 @@
 // Documents of the API, as far as the console reads them (docs/api/openapi.json has all), and asking for them.
 import type { Say } from "./lang.svelte";
 import { t } from "./lang.svelte";
+import { session } from "./session.svelte";
 
 export type State = { state: "open" | "complete" | "suspended" | "ended"; reason?: Say | null; instruction?: string | null };
 
@@ -143,7 +144,7 @@ export class Failed extends Error {
   }
 }
 
-/** An answer of the API. A session that has ended leads to the page for signing in, and back. */
+/** An answer of the API. */
 export async function get<T>(address: string, signal?: AbortSignal): Promise<T> {
   return (await asked(address, { signal: signal ?? null, headers: { Accept: "application/json" } })).json() as Promise<T>;
 }
@@ -168,10 +169,8 @@ async function asked(address: string, how: RequestInit): Promise<Response> {
     const message = { en: "the server does not answer", ru: "сервер не отвечает" };
     throw new Failed({ status: 0, detail: message.en, message, hint: { en: "is `stend serve` running?", ru: "запущен ли `stend serve`?" } });
   });
-  if (answer.status === 401) {
-    location.assign(`/login?next=${encodeURIComponent(location.pathname + location.search)}`);
-    return new Promise(() => {});
-  }
+  // The page stays as it is, with what was typed into it: the frame shows where to sign in.
+  session.ended = answer.status === 401;
   if (answer.ok) return answer;
   const problem: unknown = await answer.json().catch(() => null);
   throw new Failed((problem as Problem | null) ?? { status: answer.status, detail: t("an answer that is none", "непонятный ответ") });

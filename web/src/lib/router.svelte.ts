@@ -2,6 +2,8 @@
 
 let at = $state.raw(new URL(location.href));
 
+export const place = (): URL => at;
+
 export const path = (): string => at.pathname;
 
 export const query = (): URLSearchParams => at.searchParams;

@@ -1,5 +1,6 @@
 // What the frame shows on every page: runs that go on and failed checks of the newest results. Asked for again while the page is seen.
 import { type List, type Listed, type Summary, get } from "./api";
+import { session } from "./session.svelte";
 
 /** Roles in the order of what they may do; each may do what those before it may. */
 export const ROLES = ["viewer", "operator", "destroyer", "admin"] as const;
@@ -18,6 +19,8 @@ class Server {
   newest: Listed[] = $state.raw([]);
   summaries: Record<string, Summary> = $state.raw({});
   known = $state(false);
+  /** When the answer was asked for that `running` is of. */
+  asked = $state(0);
   /** The last question got no answer. */
   away = $state(false);
   version = $state("");
@@ -35,8 +38,6 @@ class Server {
   }
 
   begin(): () => void {
-    void get<{ id: string; role: Role }>("me").then((me) => (this.me = me)).catch(() => {});
-    void get<{ stend_version: string }>("health").then(({ stend_version }) => (this.version = stend_version)).catch(() => {});
     const look = () => void (document.visibilityState === "visible" && this.#look());
     look();
     const timer = setInterval(look, EVERY);
@@ -48,9 +49,15 @@ class Server {
   }
 
   async #look(): Promise<void> {
+    const asked = Date.now();
     try {
-      const [running, ended] = await Promise.all([get<List>("runs?state=running&limit=50"), get<List>(`runs?limit=${NEWEST * 2}`)]);
-      this.running = running.runs;
+      const [running, ended, me, version] = await Promise.all([
+        get<List>("runs?state=running&limit=50"),
+        get<List>(`runs?limit=${NEWEST * 2}`),
+        this.me ?? get<{ id: string; role: Role }>("me"),
+        this.version || get<{ stend_version: string }>("health").then(({ stend_version }) => stend_version),
+      ]);
+      [this.running, this.asked, this.me, this.version] = [running.runs, asked, me, version];
       this.newest = ended.runs.filter((run) => !run.going_on).slice(0, NEWEST);
       this.known = true;
       this.away = false;
@@ -63,7 +70,9 @@ class Server {
       });
       this.summaries = summaries;
     } catch {
-      this.away = true;
+      // Who signs in again may be somebody else.
+      if (session.ended) this.me = null;
+      this.away = !session.ended;
     }
   }
 }

@@ -16,6 +16,8 @@ export type Task = {
   label: string | null;
   loads: string[];
   runs: string[];
+  current_run: string | null;
+  sessions: number;
   created_unix: number;
   started_unix: number | null;
   ended_unix: number | null;

@@ -58,22 +58,24 @@ export const recordings = async (): Promise<Listed[]> => (await get<List>("recor
 /** How often a recording that goes on is asked for: what it shows is of hours. */
 const EVERY = 15_000;
 
-/** Asks what `look` asks, and again while the recording goes on. The answer ends that. */
+/** Asks what `look` asks, and again while the recording goes on or there was no answer. What is returned ends that. */
 export function whileItGoesOn(name: string, look: (signal: AbortSignal) => Promise<void>, take: (goesOn: boolean, error: unknown) => void): () => void {
   const stop = new AbortController();
   let [waiting, goesOn] = [0, false];
-  const again = async () => {
+  const ask = async () => {
+    let failed: unknown = null;
     try {
       // The file of a recorder that was killed is as open as that of one that goes on: the list knows which it is.
       const [, all] = await Promise.all([look(stop.signal), recordings()]);
       goesOn = all.some((one) => one.name === name && one.going_on === true);
-      if (!stop.signal.aborted) take(goesOn, null);
-    } catch (failed) {
-      if (!stop.signal.aborted) take(goesOn, failed);
+    } catch (error) {
+      failed = error;
     }
-    if (!stop.signal.aborted && goesOn) waiting = setTimeout(() => void again(), EVERY) as unknown as number;
+    if (stop.signal.aborted) return;
+    take(goesOn, failed);
+    if (goesOn || failed) waiting = setTimeout(() => void ask(), EVERY) as unknown as number;
   };
-  void again();
+  void ask();
   return () => {
     stop.abort();
     clearTimeout(waiting);

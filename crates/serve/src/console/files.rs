@@ -3,9 +3,9 @@
 /// Address, media type and content. A name changes with what is in it.
 pub const FILES: &[(&str, &str, &str)] = &[
     (
-        "/assets/index-BHcvtq1_.js",
+        "/assets/index-CoHJn6Yt.js",
         "text/javascript; charset=utf-8",
-        include_str!("../../assets/console/assets/index-BHcvtq1_.js"),
+        include_str!("../../assets/console/assets/index-CoHJn6Yt.js"),
     ),
     (
         "/assets/index-DL55buS0.css",
