@@ -12,8 +12,7 @@ use std::process::Command;
 pub const MACHINE: &str = "soft-raid";
 
 /// A directory for what machines and runs leave, and the machines in it; both go with this.
-pub struct Place<'a> {
-    settings: &'a Settings,
+pub struct Place {
     /// The binary under test, wherever a command is done.
     stend: PathBuf,
     root: PathBuf,
@@ -21,14 +20,14 @@ pub struct Place<'a> {
     pub directory: PathBuf,
 }
 
-impl<'a> Place<'a> {
+impl Place {
     /// A new one in `parent`.
-    pub fn new(settings: &'a Settings, parent: &Path) -> Outcome<Place<'a>> {
+    pub fn new(settings: &Settings, parent: &Path) -> Outcome<Place> {
         let stend = std::fs::canonicalize(&settings.stend).map_err(|e| format!("{}: {e}", settings.stend.display()))?;
         let directory = parent.join(format!("stend-bench-lab-{}", std::process::id()));
         std::fs::create_dir(&directory).map_err(|e| format!("cannot make `{}`: {e}", directory.display()))?;
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-        Ok(Place { settings, stend, root, directory })
+        Ok(Place { stend, root, directory })
     }
 
     /// Stend with these words, at the root of the repository.
@@ -50,7 +49,7 @@ impl<'a> Place<'a> {
     }
 }
 
-impl Drop for Place<'_> {
+impl Drop for Place {
     fn drop(&mut self) {
         drop(self.command(&["lab", "down", MACHINE]).output());
         drop(std::fs::remove_dir_all(&self.directory));

@@ -62,7 +62,7 @@ mod tests {
     /// What the event would do on a host with this mirror, or why it cannot be done.
     fn event(state: &str, made: bool) -> String {
         let tree = Tree::new();
-        tree.put("proc/drbd", &format!("version: 8.4.11\n 5: cs:{state} r-----\n"));
+        tree.put("proc/drbd", format!("version: 8.4.11\n 5: cs:{state} r-----\n"));
         let devices = Devices::read(&tree.roots);
         let permission = Permission::default();
         let context = FaultContext { targets: &[], writable: true, stand: None, run_id: "", permission: &permission };
