@@ -63,7 +63,7 @@ ifeq ($(ONLY),)
 	target/debug/stend lab build lab/soft-raid.yaml
 	cargo test -p stend --test e2e --locked --offline --no-run
 	@# Two at a time: each is one emulated machine most of the time, and judges ratios, no speeds.
-	@printf '%s\n' $(LAB_TESTS) | xargs -P 2 -I TEST cargo test -p stend --test e2e --locked --offline --quiet -- TEST:: --ignored
+	@printf '%s\n' $(LAB_TESTS) | xargs -P 2 -I TEST cargo test -p stend --test e2e --locked --offline --quiet -- TEST:: --ignored --test-threads 1
 endif
 	@STEND=target/debug/stend cargo run --locked --offline --quiet -p stend-bench -- lab
 

@@ -61,11 +61,15 @@ compile() {
 }
 with_lab=false
 if [[ "$wanted" =~ ^(all|lab)$ ]] && [ "$(uname -m)" = x86_64 ]; then with_lab=true; fi
-# Where the compiler of C is there, crates are compiled while packages are installed, which mostly waits.
+# Where the compiler of C is there, crates are compiled while packages are installed, which mostly waits; in a group of its own, so that it
+# ends with this script.
 compiling=
 if command -v cc >/dev/null; then
+    set -m
     compile &
     compiling=$!
+    set +m
+    trap '[ -z "$compiling" ] || kill -- "-$compiling" 2>/dev/null || true' EXIT
 fi
 sudo=""
 [ "$(id -u)" = 0 ] || sudo=sudo
@@ -88,7 +92,9 @@ if $with_web && [ ! web/node_modules/.package-lock.json -nt web/package-lock.jso
     echo "setup: installing the packages of web/"
     scripts/node.sh npm ci --prefix web --prefer-offline --no-audit --no-fund --silent
 fi
-if [ -n "$compiling" ]; then wait "$compiling"; else compile; fi
+# What failed may have lacked a package.
+if [ -z "$compiling" ] || ! wait "$compiling"; then compile; fi
+compiling=
 if $with_lab; then
     "${CARGO_TARGET_DIR:-target}/debug/stend" lab build --lang en &
     # The image waits for the network most of the time: the tests are compiled meanwhile.

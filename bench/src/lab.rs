@@ -58,6 +58,9 @@ impl Drop for Place {
 
 /// Measures, and writes the page.
 pub fn measure(settings: &Settings) -> Outcome<()> {
+    if let Some(only) = settings.only.as_ref().filter(|only| *only != "table") {
+        return Err(format!("ONLY: this bench has the part `table` alone, not `{only}`"));
+    }
     let place = Place::new(settings, &std::env::temp_dir())?;
     let file = format!("lab/{MACHINE}.yaml");
     place.output(&["lab", "build", &file])?;

@@ -124,6 +124,11 @@ test("an order that is being written outlives the session", async () => {
   const signIn = page.getByRole("link", { name: "Sign in" });
   await signIn.waitFor();
   assert.ok(page.url().endsWith("/order?on=/tmp") && (await button(page, "Start").isDisabled()));
+  // So it does a look at another page.
+  await page.locator("#menu a[href='/runs']").click();
+  const asked = page.waitForResponse((answer) => answer.url().endsWith("/suites"));
+  await page.goBack();
+  assert.equal((await asked).status(), 401);
   await signIn.click();
   await page.fill("input[name=token]", here.token);
   await page.keyboard.press("Enter");

@@ -3,9 +3,9 @@
 /// Address, media type and content. A name changes with what is in it.
 pub const FILES: &[(&str, &str, &str)] = &[
     (
-        "/assets/index-CoHJn6Yt.js",
+        "/assets/index-Cb2B8hwo.js",
         "text/javascript; charset=utf-8",
-        include_str!("../../assets/console/assets/index-CoHJn6Yt.js"),
+        include_str!("../../assets/console/assets/index-Cb2B8hwo.js"),
     ),
     (
         "/assets/index-DL55buS0.css",

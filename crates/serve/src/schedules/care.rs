@@ -56,7 +56,7 @@ impl Schedules {
 
     /// Notes which times have come before anything is done that takes its time, looks what has ended, and says when to look again.
     fn look(&self, store: &mut Store, now_unix: i64, given: &mut Given, worker: &SyncSender<Work>) -> Duration {
-        let (mut work, mut pause) = (None, LATER);
+        let (mut compare, mut call, mut pause) = (None, None, LATER);
         for mut schedule in store.all().to_vec() {
             let before = schedule.clone();
             if let Some(due_unix) = times::come(&mut schedule, now_unix) {
@@ -70,8 +70,10 @@ impl Schedules {
                 times::add(&mut schedule, earlier.unwrap_or(begins));
             }
             let is_given = given.iter().any(|(id, _)| *id == schedule.id);
-            work = work.or_else(|| if is_given { None } else { self.ended(&mut schedule) });
-            work = work.or_else(|| to_be_called(&schedule, now_unix));
+            // Of each, whatever there is to do already: one that seems to go on would skip its next time.
+            let ended = if is_given { None } else { self.ended(&mut schedule) };
+            compare = compare.or(ended);
+            call = call.or_else(|| to_be_called(&schedule, now_unix));
             if running(&schedule).is_some() || schedule.times.iter().any(|due| due.notice == Notice::Pending) {
                 pause = SOON;
             }
@@ -84,7 +86,7 @@ impl Schedules {
             }
         }
         // One that the worker has no hand for is found again by a later look: what became of it is kept before the next one is taken.
-        work.into_iter().for_each(|work| drop(worker.try_send(work)));
+        compare.or(call).into_iter().for_each(|work| drop(worker.try_send(work)));
         pause
     }
 
@@ -241,10 +243,13 @@ mod tests {
         let mut nightly = schedule("0 2 * * *", MIDNIGHT + 86_400);
         let task = Some("nightly-20261128T000000Z".to_string());
         times::add(&mut nightly, Due { task, ..times::due(MIDNIGHT, Outcome::Running) });
-        let schedules = schedules(dir.path(), &[], &[nightly]);
+        // A message of another one, for which the worker has no hand, keeps it from nothing.
+        let mut other = Schedule { id: "a".into(), ..schedule("0 2 * * *", MIDNIGHT + 86_400) };
+        times::add(&mut other, times::due(MIDNIGHT - 3600, Outcome::Failed));
+        let schedules = schedules(dir.path(), &[], &[other, nightly]);
         let (worker, _works) = sync_channel(0);
         schedules.look(&mut schedules.state(), MIDNIGHT + 60, &mut Given::new(), &worker);
-        let settled = schedules.state().all()[0].times[0].clone();
+        let settled = schedules.state().all()[1].times[0].clone();
         assert!(settled.outcome == Outcome::Error && settled.reason.is_some(), "{settled:?}");
     }
 

@@ -141,13 +141,17 @@ fn given(remote: &Remote, order: Order, id: &str, is_sent: &AtomicBool, out: &Ou
     super::read(remote, &target, &reply.body)
 }
 
-/// Shows a run as it goes on; `false`: its file is not there yet.
+/// Shows a run as it goes on; `false`: its file is not there yet, or it does not go on yet.
 fn shown(remote: &Remote, run: &str, task: &Task, progress: &str, out: &Out) -> Result<bool> {
     let display = DisplayThread::start(Display::new(progress, out), run, &suite(remote, run), &task.on.join(", "))?;
-    let followed = follow(remote, run, &mut |update| display.show(update));
+    let mut goes_on = false;
+    let followed = follow(remote, run, &mut |update| {
+        goes_on = true;
+        display.show(update);
+    });
     display.end();
     match followed {
-        Ok(_) => Ok(true),
+        Ok(_) => Ok(goes_on),
         // It is being made. What is wrong with one that is over comes out when it is read.
         Err(error) if error.code == Code::RunUnknown || error.kind == Kind::RunFile => Ok(false),
         Err(error) => Err(error),
