@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 use stend_base::{Nanos, Say, format, say_in};
-use stend_wire::{Clock, Comparer};
+use stend_wire::{Clock, Comparer, drifted};
 
 /// How long a guest may take to say eight times what its clock shows; under emulation an answer takes milliseconds.
 const COMPARE_LIMIT: Duration = Duration::from_secs(2);
@@ -53,12 +53,13 @@ pub(crate) fn compared(clocks: &[Comparer]) -> Vec<Option<Clock>> {
     clocks.iter().map(|clock| clock.compare(COMPARE_LIMIT)).collect()
 }
 
-/// How far the clock fell behind that fell behind most, and how well that is known; `None`: none could be compared twice.
-pub(crate) fn seen(before: &[Option<Clock>], after: &[Option<Clock>]) -> Option<(Nanos, Nanos)> {
+/// How far the clock fell behind that fell behind most, and how well that is known; `None`: none could be compared twice. `apart`: time from
+/// the first to the last comparison, in which clocks drift, too.
+pub(crate) fn seen(before: &[Option<Clock>], after: &[Option<Clock>], apart: Nanos) -> Option<(Nanos, Nanos)> {
     let of = |(before, after): (&Option<Clock>, &Option<Clock>)| {
         let (before, after) = ((*before)?, (*after)?);
         let behind = after.shift_ns.saturating_sub(before.shift_ns);
-        let within = before.uncertainty_ns.saturating_add(after.uncertainty_ns);
+        let within = before.uncertainty_ns.saturating_add(after.uncertainty_ns).saturating_add(drifted(apart));
         Some((Nanos(u64::try_from(behind).unwrap_or_default()), Nanos(within)))
     };
     before.iter().zip(after).filter_map(of).max()
@@ -76,9 +77,16 @@ mod tests {
     fn the_clock_that_fell_behind_most_says_how_long_guests_were_paused() {
         let before = [clock(100, 1), clock(-5, 2), None, clock(7, 1)];
         let after = [clock(110, 1), clock(375, 3), clock(900, 1), None];
-        assert_eq!(seen(&before, &after), Some((Nanos::millis(380), Nanos::millis(5))));
-        assert_eq!(seen(&[clock(5, 1)], &[clock(2, 1)]), Some((Nanos(0), Nanos::millis(2))), "drift to the other side");
-        assert_eq!(seen(&[None], &[clock(2, 1)]), None);
+        let at_once = |before: &[Option<Clock>], after: &[Option<Clock>]| seen(before, after, Nanos(0));
+        assert_eq!(at_once(&before, &after), Some((Nanos::millis(380), Nanos::millis(5))));
+        assert_eq!(
+            at_once(&[clock(5, 1)], &[clock(2, 1)]),
+            Some((Nanos(0), Nanos::millis(2))),
+            "drift to the other side"
+        );
+        assert_eq!(at_once(&[None], &[clock(2, 1)]), None);
+        let long = seen(&before, &after, Nanos::secs(100));
+        assert_eq!(long, Some((Nanos::millis(380), Nanos::millis(15))), "100 ppm of 100 s");
         assert_eq!(compared(&[]), []);
     }
 

@@ -15,7 +15,7 @@ use stend_spec::order::OnLoss;
 use stend_spec::permission::Permission;
 use stend_spec::suite::Suite;
 use stend_spec::trace::Trace;
-use stend_wire::Comparer;
+use stend_wire::{Comparer, now};
 
 /// Everything a run needs from outside.
 pub struct Setup {
@@ -91,10 +91,13 @@ impl Hypervisor {
     /// Does a change to its end. Guests that migrate are paused meanwhile, and so are their clocks: only ours shows for how long.
     pub(crate) fn perform(&self, change: &Hypervised, clocks: &[Comparer]) -> Changed {
         let clocks = if matches!(change.act, Act::VmMigrate { .. }) { clocks } else { &[] };
+        let begun = now();
         let before = compared(clocks);
         let mut steps = Vec::new();
         let done = (self.change)(change, &mut |step| steps.push(step));
-        let pause = Pause { told: done.as_ref().ok().copied().flatten(), seen: seen(&before, &compared(clocks)) };
+        let after = compared(clocks);
+        let seen = seen(&before, &after, now().saturating_sub(begun));
+        let pause = Pause { told: done.as_ref().ok().copied().flatten(), seen };
         Changed { steps, done: done.map(drop), pause }
     }
 }

@@ -4,7 +4,9 @@
 
 use crate::group::Group;
 use crate::notes::Notes;
+use crate::placement::processes_of;
 use crate::virsh::Virsh;
+use std::path::Path;
 use stend_base::Result;
 
 /// What a libvirt says of a machine.
@@ -53,15 +55,34 @@ pub(crate) fn found(own: Presence, other: Presence) -> Found {
     }
 }
 
+/// What its own libvirt says of a machine, and the one that it was to migrate to.
+///
+/// Errors: `Preflight` where one of both does not answer, and an emulator of the machine may be with it.
+pub(crate) fn presences(group: &Group, number: u32, other: &Virsh) -> Result<(Presence, Presence)> {
+    let uuid = group.uuid(number);
+    // Counted first: one that ends meanwhile is not missed.
+    let emulators = processes_of(&uuid, Path::new("/proc")).len();
+    let own = presence(&group.virsh(), &uuid)?;
+    Ok((own, of_destination(presence(other, &uuid), own, emulators)?))
+}
+
+/// Both libvirts are on this machine, and so are their emulators: where there is none but that of its own libvirt, another one that does
+/// not answer has nothing of the machine.
+fn of_destination(told: Result<Presence>, own: Presence, emulators: usize) -> Result<Presence> {
+    let of_own = usize::from(matches!(own, Presence::Paused | Presence::Runs));
+    match told {
+        Err(_) if emulators <= of_own => Ok(Presence::Absent),
+        told => told,
+    }
+}
+
 /// The URI of the libvirt that has a machine which migrated; `None`: its own has it.
 ///
-/// Errors: `Preflight` where one of both does not answer.
+/// Errors: as [`presences`].
 pub(crate) fn away(group: &Group, number: u32) -> Result<Option<String>> {
     let Some(uri) = Notes::of(group, number)?.destination() else { return Ok(None) };
-    let uuid = group.uuid(number);
-    let other = presence(&Virsh::new(Some(&uri)), &uuid)?;
-    let found = found(presence(&group.virsh(), &uuid)?, other);
-    Ok((found == Found::Other).then_some(uri))
+    let (own, other) = presences(group, number, &Virsh::new(Some(&uri)))?;
+    Ok((found(own, other) == Found::Other).then_some(uri))
 }
 
 /// The libvirt that has a machine.
@@ -75,6 +96,7 @@ pub(crate) fn virsh(group: &Group, number: u32) -> Result<Virsh> {
 mod tests {
     use super::Presence::{Absent, Off, Paused, Runs};
     use super::*;
+    use stend_base::{Error, Say};
 
     #[test]
     fn a_machine_is_where_its_guest_runs_and_until_then_where_it_was() {
@@ -95,6 +117,27 @@ mod tests {
             (Absent, Runs, Found::Other),
         ] {
             assert_eq!(found(own, other), expected, "{own:?} {other:?}");
+        }
+    }
+
+    #[test]
+    fn a_destination_that_does_not_answer_has_only_what_has_an_emulator() {
+        let silent = || Err(Error::preflight(Say::same("no libvirt")));
+        for (own, emulators, expected) in [
+            (Runs, 1, Some(Absent)),
+            (Paused, 1, Some(Absent)),
+            (Off, 0, Some(Absent)),
+            (Absent, 0, Some(Absent)),
+            // Emulators outlive the daemon: the guest may run there.
+            (Off, 1, None),
+            (Absent, 1, None),
+            // One that came, or that waits for its guest.
+            (Runs, 2, None),
+            (Paused, 2, None),
+        ] {
+            let told = of_destination(silent(), own, emulators).ok();
+            assert_eq!(told, expected, "{own:?} {emulators}");
+            assert_eq!(of_destination(Ok(Paused), own, emulators).ok(), Some(Paused), "what it says counts");
         }
     }
 }

@@ -10,7 +10,7 @@ use crate::domain;
 use crate::down::{must_be_ours, remove_from};
 use crate::group::Group;
 use crate::link::Link;
-use crate::location::{Found, Presence, found, presence};
+use crate::location::{Found, Presence, found, presence, presences};
 use crate::notes::Notes;
 use crate::placement::{self, process_of};
 use crate::virsh::Virsh;
@@ -147,20 +147,21 @@ pub(crate) fn go(
 pub(crate) fn come_back(group: &Group, number: u32, how: How, tell: &mut dyn FnMut(String)) -> Result<Option<Nanos>> {
     let Some(uri) = Notes::of(group, number)?.destination() else { return Ok(None) };
     let (own, other, uuid) = (group.virsh(), Virsh::new(Some(&uri)), group.uuid(number));
-    let states = || Ok((presence(&own, &uuid)?, presence(&other, &uuid)?));
     let mut downtime = None;
-    match settled(&states)? {
-        (Found::Other, on_own) => {
+    let (is_at, (on_own, on_other)) = settled(&|| presences(group, number, &other))?;
+    match is_at {
+        Found::Other => {
             if on_own == Presence::Paused {
                 // It was killed when its guest had gone and its own libvirt had not heard of that.
                 end(group, number, &own, tell)?;
             }
             downtime = Trip { group, number, from: &other, to: &own }.make(how, tell)?;
         }
-        (Found::Unknown, _) => return Err(unknown(group, number)),
-        (Found::Own, _) => {}
+        Found::Unknown => return Err(unknown(group, number)),
+        Found::Own => {}
     }
-    if remove_from(group, number, &other, &other.domains()?)? {
+    // One that has nothing of it need not even answer.
+    if on_other != Presence::Absent && remove_from(group, number, &other, &other.domains()?)? {
         tell(other.words(&["destroy", &uuid]).join(" "));
     }
     if presence(&own, &uuid)? == Presence::Paused {
@@ -172,14 +173,15 @@ pub(crate) fn come_back(group: &Group, number: u32, how: How, tell: &mut dyn FnM
     Ok(downtime)
 }
 
-/// Where a machine is, and what its own libvirt says of it. A libvirt whose client was killed needs some time to call a migration off.
-fn settled(states: &dyn Fn() -> Result<(Presence, Presence)>) -> Result<(Found, Presence)> {
+/// Where a machine is, and what its own libvirt and the other one say of it. A libvirt whose client was killed needs some time to call a
+/// migration off.
+fn settled(states: &dyn Fn() -> Result<(Presence, Presence)>) -> Result<(Found, (Presence, Presence))> {
     let since = Instant::now();
     loop {
         let (own, other) = states()?;
         match found(own, other) {
             Found::Unknown if since.elapsed() < SETTLE_LIMIT => std::thread::sleep(TICK),
-            is => return Ok((is, own)),
+            is => return Ok((is, (own, other))),
         }
     }
 }

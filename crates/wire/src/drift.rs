@@ -20,6 +20,11 @@ const DRIFT_PER_MS: u64 = 100;
 /// Questions of which it is kept when they were asked: one every 5 s, and a host that is silent for 30 s is lost.
 const OPEN_MAX: usize = 16;
 
+/// How far two clocks may drift apart in this time, ns.
+pub fn drifted(time: Nanos) -> u64 {
+    time.0 / 1_000_000 * DRIFT_PER_MS
+}
+
 /// The comparisons of a link.
 #[derive(Debug)]
 pub(crate) struct Drift {
@@ -76,7 +81,7 @@ impl Drift {
         let (since, held) = self.holds;
         let age = now.saturating_sub(since);
         // So far off may be what holds now, if both clocks run as clocks do.
-        let stale = held.uncertainty_ns.saturating_add(age.0 / 1_000_000 * DRIFT_PER_MS);
+        let stale = held.uncertainty_ns.saturating_add(drifted(age));
         let apart = clock.shift_ns.abs_diff(held.shift_ns);
         let jumped = apart > stale.saturating_add(clock.uncertainty_ns);
         if jumped || (age >= HOLDS && clock.uncertainty_ns <= stale) {

@@ -11,7 +11,7 @@ mod remote;
 mod stand;
 
 pub use comparer::Comparer;
-pub use drift::Clock;
+pub use drift::{Clock, drifted};
 pub use link::{FromHost, Host, SILENCE};
 pub use look::{Look, Seen};
 pub use protocol::{Facts, Inspect, Judge, Prepare, Reply, Request, SwitchTo, UpcomingTrial, Watch};

@@ -91,7 +91,8 @@ fn a_machine_between_two_libvirts_is_waited_for_and_looked_at_again() {
         let own = if looks.get() < 3 { Presence::Paused } else { Presence::Runs };
         Ok((own, Presence::Paused))
     };
-    assert_eq!((settled(&states).unwrap(), looks.get()), ((Found::Own, Presence::Runs), 3));
+    let expected = (Found::Own, (Presence::Runs, Presence::Paused));
+    assert_eq!((settled(&states).unwrap(), looks.get()), (expected, 3));
     let place = tempfile::tempdir().unwrap();
     let error = unknown(&kept_in(place.path()), 2);
     assert!(error.message.en.contains("`web-2` is paused in two") && error.hint.unwrap().en.contains("vm down web"));
