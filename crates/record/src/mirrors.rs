@@ -39,16 +39,22 @@ pub struct MirrorWork {
     pub ends_in: Option<u64>,
 }
 
-/// The mirrors that a text of the kernel tells of, at most 64.
-pub fn mirrors(text: &str) -> Vec<Mirror> {
+/// The mirrors that a text of the kernel tells of and whose numbers are `wanted`, at most 64.
+pub fn mirrors(text: &str, wanted: impl Fn(u32) -> bool) -> Vec<Mirror> {
     let mut found: Vec<Mirror> = Vec::new();
+    // Lines without a number are of the mirror before them.
+    let mut is_wanted = false;
     for line in text.lines() {
         if let Some(mirror) = mirror(line) {
+            is_wanted = wanted(mirror.minor);
+            if !is_wanted {
+                continue;
+            }
             if found.len() == COUNT_MAX {
                 break;
             }
             found.push(mirror);
-        } else if let Some(last) = found.last_mut() {
+        } else if let Some(last) = found.last_mut().filter(|_| is_wanted) {
             if let Some((left, all)) = amounts(line) {
                 last.work = Some(MirrorWork { done: all.saturating_sub(left), all, ends_in: None });
             } else if let (Some(work), Some(ends_in)) = (&mut last.work, end(line)) {
@@ -101,9 +107,9 @@ impl Mirror {
         self.disks.iter().filter(|disk| *disk != UP_TO_DATE).count() as u32
     }
 
-    /// Whether both copies have all that was written, and each host knows it of the other.
+    /// Whether both copies have all that was written, and each host knows it of the other, be it that they are being compared.
     pub fn is_whole(&self) -> bool {
-        self.lacks() == 0 && self.connection == "Connected"
+        self.lacks() == 0 && matches!(self.connection.as_str(), "Connected" | "VerifyS" | "VerifyT")
     }
 
     /// Whether the copy of this host has all that was written.
@@ -173,6 +179,11 @@ impl Mirror {
 mod tests {
     use super::*;
 
+    /// All of them.
+    fn mirrors(text: &str) -> Vec<Mirror> {
+        super::mirrors(text, |_| true)
+    }
+
     /// As Linux 6.12 printed it on two machines of the lab.
     const SYNCS: &str = "version: 8.4.11 (api:1/proto:86-101)\nsrcversion: 637677C4EAFCF5D1D5446B0 \n\n\
         5001: cs:SyncSource ro:Primary/Secondary ds:UpToDate/Inconsistent C r-----\n    \
@@ -194,6 +205,11 @@ mod tests {
         assert!(alone.stands_alone() && !alone.is_connected() && alone.work.is_none() && alone.action() == "idle");
         let whole = mirrors("1: cs:Connected ro:Secondary/Primary ds:UpToDate/UpToDate C r-----\n");
         assert!(whole[0].is_whole() && !whole[0].is_primary());
+        let of = |state: &str| mirrors(&format!("1: cs:{state} C r-----\n"))[0].is_whole();
+        assert!(of("VerifyS ro:Primary/Secondary ds:UpToDate/UpToDate"), "both copies are compared meanwhile");
+        assert!(of("VerifyT ro:Secondary/Primary ds:UpToDate/UpToDate"));
+        assert!(!of("VerifyS ro:Primary/Secondary ds:UpToDate/Inconsistent"));
+        assert!(!of("PausedSyncS ro:Primary/Secondary ds:UpToDate/UpToDate"));
         let new = mirrors("1: cs:Connected ro:Secondary/Secondary ds:Inconsistent/Inconsistent C r-----\n");
         assert!(new[0].is_new() && new[0].lacks() == 2);
     }
@@ -216,5 +232,15 @@ mod tests {
         let huge = "1: cs:SyncTarget ro:a/b ds:c/d\n% (1/99999999999999999999)K\n% (1/18446744073709551615)M\nfinish: 99999999999999999:0:0\n";
         assert_eq!(mirrors(huge)[0].work, None);
         assert_eq!(mirrors(&"1: cs:A ro:a/b ds:c/d\n".repeat(99)).len(), COUNT_MAX);
+    }
+
+    #[test]
+    fn a_mirror_behind_many_others_is_found_with_its_own_work() {
+        let others: String = (0..99).map(|minor| format!("{minor}: cs:Connected ro:a/b ds:c/d\n")).collect();
+        let text = format!("{others}{SYNCS}7000: cs:SyncTarget ro:a/b ds:c/d\n% (1/9)K\n");
+        let found = super::mirrors(&text, |minor| minor == 5001);
+        let [Mirror { minor: 5001, work: Some(MirrorWork { all: 65496, .. }), .. }] = found[..] else {
+            panic!("{found:?}")
+        };
     }
 }

@@ -115,7 +115,7 @@ impl Faults {
         let changes =
             faults.iter().map(|fault| change::change(&lower, &fault.act, block)).collect::<Result<Vec<_>>>()?;
         let (arrays, kept) = (lower.arrays().cloned().collect(), Kept::of(&lower));
-        let mirrors = lower.mirrored();
+        let mirrors = mirrors::followed(&lower);
         Ok(Faults {
             faults: faults.to_vec(),
             came: vec![None; changes.len()],

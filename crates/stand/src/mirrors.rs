@@ -10,7 +10,7 @@ use stend_record::mirrors::{Mirror, mirrors};
 /// The mirror with this number, as the kernel tells of it.
 pub(crate) fn at(roots: &Roots, minor: u32) -> Option<Mirror> {
     let told = text(roots.proc.join("drbd"))?;
-    mirrors(&told).into_iter().find(|mirror| mirror.minor == minor)
+    mirrors(&told, |number| number == minor).into_iter().next()
 }
 
 /// UUID in the metadata of this host's copy of a mirror; `None` of any other device, and where the copy is gone or carries none.
@@ -44,6 +44,9 @@ mod tests {
         assert_eq!(at(&tree.roots, 5), None);
         tree.put("proc/drbd", "version: 8.4.11 (api:1/proto:86-101)\n\n 5: cs:Connected ro:Primary/Secondary ds:UpToDate/UpToDate C r-----\n");
         assert!(at(&tree.roots, 5).is_some_and(|mirror| mirror.is_whole()) && at(&tree.roots, 6).is_none());
+        let many: String = (0..99).map(|minor| format!("{minor}: cs:WFConnection ro:a/b ds:c/d\n")).collect();
+        tree.put("proc/drbd", many);
+        assert!(at(&tree.roots, 98).is_some(), "however many there are before it");
         tree.put("sys/module/drbd/version", "9.2.4\n");
         assert_eq!(version(&tree.roots).as_deref(), Some("9.2.4"));
         assert!(!is_known("9.2.4") && is_known("8.4.11") && !is_known("8.3.16"));

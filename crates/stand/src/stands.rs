@@ -245,6 +245,21 @@ mod tests {
     use crate::change::StandHead;
 
     #[test]
+    fn a_resource_of_others_with_the_name_of_a_mirror_is_taken() {
+        let text = "stand: x\nhosts: {a: 10.0.0.1, b: 10.0.0.2}\ndrives: [{id: A, host: a}, {id: B, host: b}]\n\
+            layers: [{drbd: {protocol: C}, to: b}]\n";
+        let whole = stend_spec::parse::stand(text, "s.yaml").unwrap();
+        for host in ["a", "b"] {
+            let stand = whole.clone().on(Some(host));
+            let local = LocalStand { stand: &stand, nonce: 1, drives: Vec::new() };
+            let taken = |of: &str| up::taken_resource(&local, &|asked| *asked == layers::mirror_named(of));
+            let start = Some("start the mirror stend-x-drbd".to_string());
+            assert_eq!(taken("stend-x-drbd").map(|step| step.en), start, "{host}");
+            assert_eq!(taken("stend-y-drbd"), None, "{host}");
+        }
+    }
+
+    #[test]
     fn a_stand_whose_journal_cannot_be_read_is_not_taken_for_gone() {
         let tree = crate::recorded::Tree::new();
         assert_eq!(owner_under(&tree.roots, "x").unwrap(), None);

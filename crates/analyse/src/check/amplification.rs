@@ -14,6 +14,10 @@ use stend_base::{Bytes, Lang, Say, format, say, say_in};
 use stend_record::{Device, RunRecord, TargetFacts, TargetKind};
 use stend_spec::workload::Op;
 
+/// What a mirror of two hosts writes at most before a write to a place that has not been written for a while: a block of its activity log.
+//= linux, drivers/block/drbd/drbd_actlog.c: a transaction of 4 KiB before the first write to an extent of 4 MiB that is not in the log
+const ACTIVITY_LOG: Bytes = Bytes::kib(4);
+
 /// Bytes that drives write per byte of a write: from whole stripes to a single strip.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Expected {
@@ -32,7 +36,12 @@ fn judged(run: &RunRecord, case: &CaseTrials<'_>) -> Option<Judged> {
     if let Some(pool) = pools::of(run, case) {
         return Some(Judged { expected: pool.expected, pool: Some(pool) });
     }
-    let expected = run.load().targets.iter().map(expected).reduce(both_or_none).flatten()?;
+    // Without the peer only one of both copies is seen.
+    if LowerDevices::mirrored(run) && LowerDevices::of(run).len() < 2 {
+        return None;
+    }
+    let log = activity_log(case);
+    let expected = run.load().targets.iter().map(|target| expected(target, log)).reduce(both_or_none).flatten()?;
     // Metadata, journals and the page cache write as they like; a device under no file system does not.
     let bare = run.load().targets.iter().all(|target| target.kind == TargetKind::BlockDevice) && case.asked.direct;
     bare.then_some(Judged { expected, pool: None })
@@ -169,12 +178,19 @@ fn both_or_none(a: Option<Expected>, b: Option<Expected>) -> Option<Expected> {
     Some(Expected { least: a.least.min(b.least), most: a.most.max(b.most) })
 }
 
+/// What the activity log of a mirror may add to each byte of the smallest write: only its primary keeps one.
+fn activity_log(case: &CaseTrials<'_>) -> f64 {
+    let writers = case.asked.streams.iter().filter(|stream| stream.mix.share(Op::Write) > 0);
+    let least = writers.map(|stream| stream.block_size_min().0).min();
+    least.map_or(0.0, |least| ACTIVITY_LOG.0 as f64 / least.max(1) as f64)
+}
+
 /// What the arrays of md under a target make of a write, one factor for each level; `None` for what writes as it likes. A mirror writes to
-/// a drive of each host; what else lies below it there is not known here.
-fn expected(target: &TargetFacts) -> Option<Expected> {
+/// a drive of each host, and its log to one; what else lies below it there is not known here.
+fn expected(target: &TargetFacts, log: f64) -> Option<Expected> {
     let plain = |device: &&Device| matches!(device.kind.as_str(), "disk" | "partition");
     if target.devices.first().is_some_and(|device| device.kind == MIRROR) {
-        let copies = Expected { least: 2.0, most: 2.0 };
+        let copies = Expected { least: 2.0, most: 2.0 + log };
         return target.devices[1..].iter().all(|device| plain(&device)).then_some(copies);
     }
     let known = |device: &&Device| plain(device) || matches!(device.kind.as_str(), "md" | "nvme-of" | "iscsi");
@@ -236,15 +252,19 @@ mod tests {
         amplification(&record, &by_case(&record)[0])
     }
 
+    /// A check of writes of this size to a mirror, whose drives wrote `share` bytes for each on each host.
+    fn on_mirror(block: Bytes, share: f64) -> CheckResult {
+        let mut case = case("w", 0, 32, Sync::None);
+        case.streams[0].block_size = vec![block];
+        let mut record = crate::fixture::mirrored(run_of(vec![case]).trial(0).at_drives(share).done().record());
+        record.load_mut().targets[0].kind = TargetKind::BlockDevice;
+        record.load_mut().targets[0].devices.retain(|device| device.kind != "partition");
+        amplification(&record, &by_case(&record)[0])
+    }
+
     #[test]
     fn a_mirror_writes_each_byte_on_both_hosts_and_less_is_doubted() {
-        let of = |share: f64| {
-            let builder = run_of(vec![case("w", 0, 32, Sync::None)]).trial(0).at_drives(share);
-            let mut record = crate::fixture::mirrored(builder.done().record());
-            record.load_mut().targets[0].kind = TargetKind::BlockDevice;
-            record.load_mut().targets[0].devices.retain(|device| device.kind != "partition");
-            amplification(&record, &by_case(&record)[0])
-        };
+        let of = |share: f64| on_mirror(Bytes::mib(1), share);
         let found = of(1.0);
         let told = (found.status, found.measured.en.as_str(), found.limit.en.as_str());
         assert_eq!(
@@ -252,6 +272,27 @@ mod tests {
             (CheckStatus::Pass, "2.00 bytes at sda; sda of array1 per byte written", "2.00 to 2.00, ± 20.0 %")
         );
         assert_eq!(of(0.5).status, CheckStatus::Warn);
+        assert_eq!(of(1.5).status, CheckStatus::Warn);
+    }
+
+    #[test]
+    fn small_writes_to_a_mirror_may_each_have_a_block_of_its_activity_log() {
+        let found = on_mirror(Bytes::kib(4), 1.5);
+        assert_eq!((found.status, found.limit.en.as_str()), (CheckStatus::Pass, "2.00 to 3.00, ± 20.0 %"));
+        assert_eq!(on_mirror(Bytes::kib(4), 2.0).status, CheckStatus::Warn);
+    }
+
+    #[test]
+    fn a_mirror_whose_peer_was_not_watched_is_printed_and_not_judged() {
+        let builder = run_of(vec![case("w", 0, 32, Sync::None)]).trial(0).at_drives(1.0);
+        let mut record = builder.done().record();
+        let target = &mut record.load_mut().targets[0];
+        target.kind = TargetKind::BlockDevice;
+        let disk = Device { depth: 1, ..target.devices[1].clone() };
+        target.devices = vec![Device { name: "drbd0".into(), kind: MIRROR.into(), ..Device::default() }, disk];
+        let found = amplification(&record, &by_case(&record)[0]);
+        let told = (found.status, found.measured.en.as_str(), found.limit.en.as_str());
+        assert_eq!(told, (CheckStatus::Pass, "1.00 bytes at sda per byte written", "–"));
     }
 
     #[test]

@@ -24,9 +24,10 @@ impl Mirrors {
 
     /// Their states, each as that of an array of two drives.
     pub fn read(&mut self) -> Vec<ArrayState> {
-        let all = self.file.read().map(mirrors).unwrap_or_default();
-        let all = all.iter().map(|mirror| mirror.as_array());
-        all.filter(|array| self.names.contains(&array.name)).collect()
+        let names = &self.names;
+        let is_among = |minor: u32| names.contains(&format!("drbd{minor}"));
+        let found = self.file.read().map(|text| mirrors(text, is_among)).unwrap_or_default();
+        found.iter().map(|mirror| mirror.as_array()).collect()
     }
 }
 
@@ -51,5 +52,8 @@ mod tests {
         let [ArrayState { name, degraded: Some(1), .. }] = &found[..] else { panic!("{found:?}") };
         assert_eq!(name, "drbd6");
         assert_eq!(of(&["sda"]), []);
+        let many: String = (0..99).map(|minor| line(minor, "UpToDate")).collect();
+        std::fs::write(dir.path().join(PLACE), many).unwrap();
+        assert_eq!(of(&["drbd98"]).len(), 1, "however many there are before it");
     }
 }

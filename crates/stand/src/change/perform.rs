@@ -1,11 +1,12 @@
 //! Does one action. The only place where a stand, an arm or an event changes anything but a journal.
 
 use super::Watch;
-use super::action::{Action, compare_with_zeroes, format_blocks};
+use super::action::{Action, COMPARED, compare_with_zeroes, format_blocks};
 use super::condition::LayerDevice;
 use super::entry::Entry;
 use super::journal::Journal;
 use crate::access::Viewer;
+use crate::claims;
 use crate::command::{self, words};
 use crate::faults::{ended, md, processes};
 use crate::owner::boot_id;
@@ -51,7 +52,7 @@ pub(crate) fn perform(roots: &Roots, action: &Action, journal: &mut Journal, wat
         Action::Wipe { device, uuid } => wipe(roots, device, uuid, journal, watch),
         Action::Blocks { of, bytes } => to_blocks(roots, of, *bytes, journal, watch),
         Action::BlocksBack { of } => blocks_back(roots, of, journal, watch),
-        Action::MustBeBlank { device, bytes } => must_be_blank(device, *bytes, watch),
+        Action::MustBeBlank { device, bytes } => must_be_blank(device, *bytes, COMPARED, watch),
         Action::Attach { export, host, port, of } => attach(roots, export, (host, *port), of.as_deref(), watch),
         Action::Detach { export } => detach(roots, export, watch),
         Action::Rebuild { array, member, degraded } => rebuild((array, member), degraded, watch),
@@ -175,17 +176,27 @@ fn blocks(device: &str, bytes: &str, watch: &mut Watch) -> Result<()> {
     execute(&format_blocks(device, bytes), watch)
 }
 
-fn must_be_blank(device: &str, bytes: Option<u64>, watch: &mut Watch) -> Result<()> {
-    execute(&compare_with_zeroes(device, bytes), watch).map_err(|error| match error.kind {
-        Kind::Interrupted => error,
-        _ => {
-            let Say { en, ru } = &error.message;
-            Error::preflight(say!("`{device}` is not blank: {en}", "`{device}` не пуст: {ru}")).hint(say!(
-                "`initial_sync: skip` is for two devices that are zeroes throughout: take `wait`, or erase both first (`blkdiscard --zeroout {device}`)",
-                "`initial_sync: skip` — для двух устройств, на которых одни нули: возьмите `wait` или сначала сотрите оба (`blkdiscard --zeroout {device}`)"
-            ))
-        }
+/// Reads a device in pieces, because one command that reads all of a large drive takes longer than any may.
+fn must_be_blank(device: &str, bytes: Option<u64>, piece: u64, watch: &mut Watch) -> Result<()> {
+    let all = bytes.ok_or_else(|| claims::changed(device, &say!("it is gone", "устройство исчезло")))?;
+    (0..all).step_by(piece as usize).try_for_each(|from| {
+        let words = compare_with_zeroes(device, from, Some(piece.min(all - from)));
+        let mut differs = false;
+        let read = command::execute_plainly(&words, watch.stopped, &mut |event| {
+            differs =
+                matches!(&event, EventKind::Command { exit: Some(1), output, .. } if output.contains(" differ: "));
+            (watch.log)(event);
+        });
+        read.map(drop).map_err(|error| if differs { not_blank(device, &error) } else { error })
     })
+}
+
+fn not_blank(device: &str, error: &Error) -> Box<Error> {
+    let Say { en, ru } = &error.message;
+    Error::preflight(say!("`{device}` is not blank: {en}", "`{device}` не пуст: {ru}")).hint(say!(
+        "`initial_sync: skip` is for two devices that are zeroes throughout: take `wait`, or erase both first (`blkdiscard --zeroout {device}`)",
+        "`initial_sync: skip` — для двух устройств, на которых одни нули: возьмите `wait` или сначала сотрите оба (`blkdiscard --zeroout {device}`)"
+    ))
 }
 
 fn no_blocks(device: &str) -> Box<Error> {
@@ -325,6 +336,33 @@ fn rebuild((array, member): (&str, &str), degraded: &str, watch: &mut Watch) -> 
 mod tests {
     use super::*;
     use crate::change::StandHead;
+
+    #[test]
+    fn a_device_is_read_in_pieces_and_only_other_bytes_make_it_not_blank() {
+        let place = tempfile::tempdir().unwrap();
+        let device = place.path().join("d").to_string_lossy().into_owned();
+        let read = |bytes: Option<u64>| {
+            let mut commands = Vec::new();
+            let mut log =
+                |event: EventKind| commands.extend(matches!(event, EventKind::Command { .. }).then_some(event));
+            let mut watch = Watch { stopped: &|| false, log: &mut log };
+            let error = must_be_blank(&device, bytes, 4096, &mut watch).err();
+            (commands.len(), error.map(|error| error.message.en.clone()))
+        };
+        let not_blank = |told: (usize, Option<String>)| told.1.is_some_and(|told| told.contains("is not blank"));
+        assert!(read(Some(4096)).1.is_some_and(|told| told.contains("cmp") && !told.contains("is not blank")));
+        std::fs::write(&device, [0_u8; 10_000]).unwrap();
+        assert_eq!(read(Some(10_000)), (3, None));
+        let short = read(Some(20_000));
+        assert!(short.1.is_some() && !not_blank(short), "it ends before its end");
+        assert!(read(None).1.is_some_and(|told| told.contains("it is gone")));
+        for at in [0, 4096, 9_999] {
+            let mut bytes = [0_u8; 10_000];
+            bytes[at] = 1;
+            std::fs::write(&device, bytes).unwrap();
+            assert!(not_blank(read(Some(10_000))), "{at}");
+        }
+    }
 
     #[test]
     fn a_module_that_nobody_has_names_the_kernel() {

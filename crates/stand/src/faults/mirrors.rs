@@ -32,6 +32,11 @@ pub(super) fn peer_down(lower: &LowerDevices) -> std::result::Result<Change, Say
     Ok(Change::unseen(name, vec![event.disconnect.clone()], [event.connect.clone()]))
 }
 
+/// Numbers of the mirrors at or below the targets whose state the kernel tells. DRBD 9 tells it elsewhere.
+pub(super) fn followed(lower: &LowerDevices) -> Vec<u32> {
+    lower.mirrored().into_iter().filter(|minor| mirrors::at(lower.roots(), *minor).is_some()).collect()
+}
+
 /// What a mirror with this number lacks of its redundancy.
 pub(super) fn missing(roots: &Roots, minor: u32) -> Option<MissingRedundancy> {
     match mirrors::at(roots, minor) {
@@ -57,6 +62,7 @@ mod tests {
     use crate::recorded::Tree;
     use crate::stands::EventMirror;
     use stend_record::mirrors::mirrors;
+    use stend_record::{Device, TargetFacts, TargetKind, WriteAccess};
     use stend_spec::permission::Permission;
 
     /// What the event would do on a host with this mirror, or why it cannot be done.
@@ -90,8 +96,29 @@ mod tests {
     }
 
     #[test]
+    fn a_mirror_of_which_the_kernel_tells_nothing_is_not_waited_for() {
+        let of = |told: &str| {
+            let tree = Tree::new();
+            tree.disk("drbd5", "147:5", "virtual", &[]);
+            tree.put("proc/drbd", told);
+            let devices = Devices::read(&tree.roots);
+            let device = Device { name: "drbd5".into(), kind: "drbd".into(), ..Device::default() };
+            let target = TargetFacts::new("/dev/drbd5", TargetKind::BlockDevice, WriteAccess::OwnDirectory);
+            let targets = [TargetFacts { devices: vec![device], ..target }];
+            let permission = Permission::default();
+            let context =
+                FaultContext { targets: &targets, writable: true, stand: None, run_id: "", permission: &permission };
+            let lower = LowerDevices::of(&tree.roots, &devices, &context);
+            followed(&lower)
+        };
+        let of_8 = "version: 8.4.11\n 5: cs:Connected ro:Primary/Secondary ds:UpToDate/UpToDate C r-----\n";
+        assert_eq!(of(of_8), [5]);
+        assert!(of("version: 9.2.4 (api:2/proto:86-121)\n").is_empty());
+    }
+
+    #[test]
     fn a_mirror_lacks_nothing_only_where_both_copies_are_the_same_and_connected() {
-        let of = |text: &str| lacking(&mirrors(text)[0]).map(|missing| (missing.text, missing.is_mended));
+        let of = |text: &str| lacking(&mirrors(text, |_| true)[0]).map(|missing| (missing.text, missing.is_mended));
         assert_eq!(of("5: cs:Connected ro:Primary/Secondary ds:UpToDate/UpToDate C r-----"), None);
         let (text, is_mended) = of("5: cs:SyncSource ro:Primary/Secondary ds:UpToDate/Inconsistent C r-----").unwrap();
         assert!(is_mended && text.starts_with("drbd5: Primary/Secondary, SyncSource"), "{text}");

@@ -19,7 +19,7 @@ pub(crate) mod superblocks;
 mod volumes;
 
 pub(crate) use ceph::{EventCluster, Osd, of_events as cluster_of_events};
-pub(crate) use drbd::{EventMirror, of_events as mirror_of_events};
+pub(crate) use drbd::{EventMirror, named as mirror_named, of_events as mirror_of_events};
 pub(crate) use room::too_small;
 
 use super::names::Names;

@@ -4,7 +4,7 @@ use super::down::undo;
 use super::drives::Viewer;
 use super::journal;
 use super::kernel_state::KernelState;
-use super::layers::{Made, sectors};
+use super::layers::{Made, mirror_named, sectors};
 use super::product::Product;
 use super::waits::wait_for;
 use super::{LocalStand, drives, here, of_layer, stand_of};
@@ -166,14 +166,26 @@ fn foresee(roots: &Roots, local: &LocalStand, journal: &Journal, watch: &mut Wat
         let own = || conditions.filter(|condition| configured(condition)).any(|condition| kernel.shows(condition));
         (names(&step.done) && kernel.is_taken(&step.done)) || own()
     });
-    let Some(Change { what: Say { en, ru }, .. }) = taken else {
-        return Ok(());
-    };
-    Err(Error::preflight(say!("cannot {en}: this name is already in use", "не удастся {ru}: такое имя уже занято"))
-        .hint(say!(
-            "give the stand another name, or remove what uses this one",
-            "дайте стенду другое имя или удалите то, что его занимает"
-        )))
+    // Without the module there are no resources, and asking for them would load it.
+    let has_module = roots.proc.join("drbd").exists();
+    let resource = || taken_resource(local, &|condition| has_module && kernel.shows(condition));
+    match taken.map(|step| step.what.clone()).or_else(resource) {
+        None => Ok(()),
+        Some(Say { en, ru }) => {
+            let taken = say!("cannot {en}: this name is already in use", "не удастся {ru}: такое имя уже занято");
+            Err(Error::preflight(taken).hint(say!(
+                "give the stand another name, or remove what uses this one",
+                "дайте стенду другое имя или удалите то, что его занимает"
+            )))
+        }
+    }
+}
+
+/// The step that would come upon a resource of DRBD that has the name of its own.
+pub(super) fn taken_resource(local: &LocalStand, shows: &dyn Fn(&Condition) -> bool) -> Option<Say> {
+    let mirrors = local.stand.layers_here().filter(|layer| layer.kind.is_mirror());
+    let name = mirrors.map(|layer| local.names().of(&layer.name)).find(|name| shows(&mirror_named(name)))?;
+    Some(say!("start the mirror {name}", "запустить зеркало {name}"))
 }
 
 /// `exportfs` would replace the export of somebody else, and `down` would take it away.

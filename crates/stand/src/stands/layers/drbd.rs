@@ -54,6 +54,11 @@ pub(crate) struct EventMirror {
     pub connect: Action,
 }
 
+/// Whether the kernel has a resource of this name, be it of others. It does not tell whose it is.
+pub(crate) fn named(name: &str) -> Condition {
+    Condition::Prints { words: words("drbdsetup status", &[name]), text: "role:".to_string() }
+}
+
 /// The mirror as events see it; `None` on the host that is not primary.
 pub(crate) fn of_events(context: &StepContext, drbd: Drbd) -> Option<EventMirror> {
     let mirror = Mirror::of(context, drbd).filter(|_| context.takes_in())?;
@@ -136,7 +141,10 @@ impl<'a> Mirror<'a> {
     fn started(&self) -> Change {
         let (settings, name, letter) = (self.at("res"), &self.name, self.drbd.protocol.letter());
         let [_, peer] = self.ends();
-        let known = Condition::Prints { words: words("drbdsetup status", &[name]), text: "role:".to_string() };
+        // Its number follows from the stand: a resource of others that has only its name stays.
+        //= drbd-utils 9.22, user/v84/drbdsetup.c, show_scmd(): "device", tabs, "minor %d;"
+        let known =
+            Condition::Prints { words: words("drbdsetup show", &[name]), text: format!("minor {};", self.minor) };
         Change {
             apply: vec![
                 Action::Module("drbd".into()),

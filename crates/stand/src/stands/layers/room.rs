@@ -17,7 +17,7 @@ pub(crate) fn too_small<'a>(stand: &'a Stand, drives: &[Room]) -> Option<(&'a La
         stand.drives.iter().map(|drive| (drive.name.as_str(), vec![None])).collect();
     rooms.extend(stand.drives_here().zip(drives).map(|(drive, size)| (drive.name.as_str(), vec![*size])));
     for layer in &stand.layers {
-        let below: Vec<Room> = layer.on.iter().flat_map(|of| referred(&rooms, of)).collect();
+        let below: Vec<Room> = stand.below_here(layer).flat_map(|of| referred(&rooms, of)).collect();
         match above(&layer.kind, &below) {
             Ok(made) => rooms.insert(&layer.name, made),
             Err(why) => return Some((layer, why)),
@@ -56,8 +56,8 @@ fn above(kind: &Kind, below: &[Room]) -> Result<Vec<Room>, Say> {
         }
         Kind::Nfs(_) | Kind::Existing { .. } | Kind::Btrfs(_) | Kind::Fs(_) => vec![None],
         Kind::Ceph(_) => vec![osds(below)?],
-        // What the other host has is not known.
-        Kind::Drbd(_) => vec![below.iter().copied().flatten().min()],
+        // What the other host has is not known; behind the device with the data comes one for metadata alone.
+        Kind::Drbd(_) => vec![below.first().copied().flatten()],
         Kind::Settings(_) => Vec::new(),
     })
 }
@@ -216,6 +216,24 @@ mod tests {
             "the volume of 64 MiB",
             "60 MiB",
         );
+    }
+
+    #[test]
+    fn a_mirror_has_the_room_of_the_device_with_the_data() {
+        let of = |drbd: &str, size: &str| {
+            let text = format!(
+                "stand: x\nhosts: {{a: 10.0.0.1, b: 10.0.0.2}}\ndrives: [{{id: A1, name: a1, host: a}}, \
+                 {{id: B1, name: b1, host: b}}, {{id: A2, name: a2, host: a}}, {{id: B2, name: b2, host: b}}]\n\
+                 layers:\n- {{drbd: {{protocol: C{drbd}, to: a}}\n- lvm: {{type: linear, size: {size}}}\n"
+            );
+            let stand = stend_spec::parse::stand(&text, "s.yaml").unwrap().on(Some("a"));
+            too_small(&stand, &[100, 1].map(|size| Some(size << 20))).map(|(_, why)| why.en)
+        };
+        let external = ", metadata: external}, on: [a1, b1, a2, b2]";
+        assert_eq!(of(external, "64MiB"), None, "only metadata lie on the small one");
+        let why = of(external, "128MiB").unwrap_or_default().replace('\u{a0}', " ");
+        assert!(why.contains("room for 100 MiB at most"), "{why}");
+        assert!(of(", metadata: external}, on: [a2, b2, a1, b1]", "64MiB").is_some(), "the data lie on it");
     }
 
     #[test]

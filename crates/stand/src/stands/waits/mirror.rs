@@ -1,5 +1,6 @@
 //! How long the peer of a mirror is waited for, and how far its synchronisation is. Must not wait itself.
 
+use super::SYNC_BEGINS;
 use std::time::{Duration, Instant};
 use stend_base::{Error, Result, Say, say};
 use stend_record::mirrors::Mirror;
@@ -11,11 +12,13 @@ const PEER_AWAY: Duration = Duration::from_secs(60);
 pub(super) struct Mirroring {
     /// Its peer answered last.
     connected: Instant,
+    /// Something was copied last, or could not be because the peer did not answer.
+    copied: Instant,
 }
 
 impl Mirroring {
     pub(super) fn since(now: Instant) -> Mirroring {
-        Mirroring { connected: now }
+        Mirroring { connected: now, copied: now }
     }
 
     /// What is lacking still, in English: until it is connected, or synchronised, too. `mirror`: how it is now, if it is there.
@@ -33,15 +36,22 @@ impl Mirroring {
             return Err(alone(mirror.minor));
         }
         if !mirror.is_connected() {
+            self.copied = now;
             return match now - self.connected {
                 away if away >= PEER_AWAY => Err(no_peer(peer)),
                 _ => Ok(Some(format!("drbd{}: the peer {peer} does not answer yet", mirror.minor))),
             };
         }
         self.connected = now;
-        match synchronised && !mirror.is_whole() {
-            true => Ok(Some(progress(mirror))),
-            false => Ok(None),
+        if !synchronised || mirror.is_whole() {
+            return Ok(None);
+        }
+        if mirror.action() == "resync" {
+            self.copied = now;
+        }
+        match now - self.copied {
+            idle if idle >= SYNC_BEGINS => Err(stands_still(mirror)),
+            _ => Ok(Some(progress(mirror))),
         }
     }
 }
@@ -71,6 +81,15 @@ fn no_peer(peer: &str) -> Box<Error> {
         ))
 }
 
+/// One of both hosts has no copy any more, or people stopped the resync.
+fn stands_still(mirror: &Mirror) -> Box<Error> {
+    let (seconds, shown) = (SYNC_BEGINS.as_secs(), mirror.shown());
+    broken(say!("nothing is copied for {seconds} s: {shown}", "{seconds} с ничего не копируется: {shown}")).hint(say!(
+        "a host with `Diskless` has lost its device: look at both with `dmesg` and `stend stand status`",
+        "машина с `Diskless` потеряла своё устройство: посмотрите на обеих `dmesg` и `stend stand status`"
+    ))
+}
+
 /// Nothing is discarded unasked: which copy counts is for people to say.
 pub(super) fn alone(minor: u32) -> Box<Error> {
     let name = format!("/dev/drbd{minor}");
@@ -90,7 +109,7 @@ mod tests {
     use stend_record::mirrors::mirrors;
 
     fn of(text: &str) -> Mirror {
-        mirrors(text).remove(0)
+        mirrors(text, |_| true).remove(0)
     }
 
     #[test]
@@ -111,6 +130,21 @@ mod tests {
         assert!(seen.left(at(10_050), Some(&waits), "p", true).unwrap().is_some(), "the peer may be away for a while");
         let whole = of("5: cs:Connected ro:Primary/Secondary ds:UpToDate/UpToDate C r-----");
         assert_eq!(seen.left(at(10_051), Some(&whole), "p", true).unwrap(), None);
+    }
+
+    #[test]
+    fn a_peer_that_loses_its_device_ends_the_wait() {
+        let begin = Instant::now();
+        let at = |seconds| begin + Duration::from_secs(seconds);
+        let mut seen = Mirroring::since(begin);
+        let syncs = of("5: cs:SyncSource ro:Primary/Secondary ds:UpToDate/Inconsistent C r-----");
+        let lost = of("5: cs:Connected ro:Primary/Secondary ds:UpToDate/Diskless C r-----");
+        assert_eq!(seen.left(at(9), Some(&lost), "p", true).unwrap().as_deref(), Some("resync of drbd5 begins"));
+        assert!(seen.left(at(500), Some(&syncs), "p", true).unwrap().is_some(), "it may take long");
+        assert!(seen.left(at(509), Some(&lost), "p", true).unwrap().is_some());
+        let error = seen.left(at(510), Some(&lost), "p", true).unwrap_err();
+        assert!(error.message.en.contains("nothing is copied for 10 s: Primary/Secondary, Connected"), "{error}");
+        assert_eq!(seen.left(at(511), Some(&lost), "p", false).unwrap(), None, "only the peer is waited for");
     }
 
     #[test]

@@ -189,6 +189,23 @@ fn blank_drives_need_no_first_copy_and_metadata_may_lie_beside() {
 }
 
 #[test]
+fn only_a_resource_with_the_number_of_the_stand_is_taken_down() {
+    let text = "stand: x\nhosts: {a: 10.0.0.1, b: 10.0.0.2}\ndrives: [{id: A, host: a}, {id: B, host: b}]\n\
+        layers: [{drbd: {protocol: C}, to: b}]\n";
+    let stand = stend_spec::parse::stand(text, "s.yaml").unwrap().on(Some("a"));
+    let below = [LowerDevice { path: "/dev/d".into(), size: None }];
+    let steps = made(&stand, &stand.layers[0], &below).steps;
+    let mut undo = steps.iter().flat_map(|step| &step.undo);
+    let down = undo.find(|(_, action)| action.shell().starts_with("drbdsetup down")).map(|(known, _)| known);
+    let Some(Condition::Prints { words, text }) = down else { panic!("{down:?}") };
+    assert_eq!(words.join(" "), "drbdsetup show stend-x-drbd");
+    // As drbdsetup prints them.
+    let told = |minor: u32| format!("    volume 0 {{\n        device\t\t\tminor {minor};\n    }}\n");
+    assert!(told(60029).contains(text.as_str()), "{text}");
+    assert!(!told(160029).contains(text.as_str()) && !told(6002).contains(text.as_str()), "{text}");
+}
+
+#[test]
 fn the_first_copy_may_go_on_beside_and_an_event_cuts_the_peer_off() {
     let text = "stand: x\nhosts: {a: 10.0.0.1, b: 10.0.0.2}\ndrives: [{id: A, host: a}, {id: B, host: b}]\n\
         layers: [{drbd: {protocol: B, initial_sync: beside}, to: b}]\n";
