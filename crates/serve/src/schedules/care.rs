@@ -70,7 +70,7 @@ impl Schedules {
                 times::add(&mut schedule, earlier.unwrap_or(begins));
             }
             let is_given = given.iter().any(|(id, _)| *id == schedule.id);
-            // Of each, whatever there is to do already: one that seems to go on would skip its next time.
+            // Each is looked at, whatever there is to do already: one that seems to go on would skip its next time.
             let ended = if is_given { None } else { self.ended(&mut schedule) };
             compare = compare.or(ended);
             call = call.or_else(|| to_be_called(&schedule, now_unix));
