@@ -1,5 +1,5 @@
 //! A recording of a month, made up: a host of eight CPUs and six drives in an array, read every second and kept as `stend record` keeps it.
-//! Drives do more by day than by night; one of them fails, flaps or is hot in some nights. Numbers mean nothing otherwise.
+//! Drives do more by day than by night; in some nights one of them is missing, or hot by turns. Numbers mean nothing otherwise.
 
 use crate::Outcome;
 use std::path::Path;
@@ -18,7 +18,7 @@ use stend_record::{
 use stend_spec::suite::Suite;
 
 /// Seconds of it.
-pub const SECONDS: u64 = 30 * DAY;
+const SECONDS: u64 = 30 * DAY;
 const DAY: u64 = 86_400;
 /// CPUs and drives of the host.
 pub const CPUS: u32 = 8;
@@ -89,21 +89,23 @@ fn name(drive: u32) -> String {
 struct Counters {
     ops: [u64; DRIVES as usize],
     moved: u64,
+    user_ns: u64,
 }
 
 impl Counters {
     fn next(&mut self, second: u64) -> Sample {
-        // Between a tenth and all of it, with a noise of a quarter.
+        // By night a tenth of what it is by day.
         let hour = second % DAY / 3600;
         let share = if (8..20).contains(&hour) { 100 } else { 10 };
         for (drive, ops) in self.ops.iter_mut().enumerate() {
             *ops += 40 * share + draw(drive as u64, second) % (10 * share);
         }
         self.moved += share << 20;
+        self.user_ns += SECOND * share / 400;
         let ns = second * SECOND;
         let cpu = |cpu| CpuTimes {
             cpu,
-            user_ns: ns * share / 400,
+            user_ns: self.user_ns,
             system_ns: ns / 20,
             idle_ns: ns / 2,
             iowait_ns: ns / 50,

@@ -39,6 +39,11 @@ pub struct MirrorWork {
     pub ends_in: Option<u64>,
 }
 
+/// Number of a mirror by the kernel name of its device, such as `drbd5`; `None` of any other device.
+pub fn minor_of(name: &str) -> Option<u32> {
+    name.strip_prefix("drbd")?.parse().ok()
+}
+
 /// The mirrors that a text of the kernel tells of and whose numbers are `wanted`, at most 64.
 pub fn mirrors(text: &str, wanted: impl Fn(u32) -> bool) -> Vec<Mirror> {
     let mut found: Vec<Mirror> = Vec::new();

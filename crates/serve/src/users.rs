@@ -229,7 +229,7 @@ fn log(db: &Connection, entries: &[Entry]) -> rusqlite::Result<()> {
     db.execute(old, [CHANGES_MAX]).map(drop)
 }
 
-/// What is kept of the secret of each token. One whose role is no word of ours lets nobody in.
+/// What is kept of the secret of each token. One with a role that is not known is left out.
 fn hashes(db: &Connection) -> rusqlite::Result<HashMap<Hash, Token>> {
     let row = |row: &Row| Ok((row.get(4)?, Role::of(&row.get::<_, String>(1)?).is_some(), of_row(row)?));
     let mut statement = db.prepare("SELECT id, role, created_unix, expires_unix, sha256 FROM token")?;
@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn a_log_that_is_being_written_keeps_nobody_out() {
+    fn a_log_that_is_being_written_delays_no_request() {
         let dir = tempfile::tempdir().unwrap();
         let users = Users::open(dir.path(), token::hash("first")).unwrap();
         let issued = users.issue("ci", Role::Operator, 1, (&admin(), "PUT"), 0).unwrap();

@@ -5,7 +5,7 @@ use crate::devices::Devices;
 use crate::marks;
 use crate::node::Node;
 use crate::roots::{Roots, text};
-use stend_record::mirrors::{Mirror, mirrors};
+use stend_record::mirrors::{Mirror, minor_of, mirrors};
 
 /// The mirror with this number, as the kernel tells of it.
 pub(crate) fn at(roots: &Roots, minor: u32) -> Option<Mirror> {
@@ -15,7 +15,7 @@ pub(crate) fn at(roots: &Roots, minor: u32) -> Option<Mirror> {
 
 /// UUID in the metadata of this host's copy of a mirror; `None` of any other device, and where the copy is gone or carries none.
 pub(crate) fn uuid(devices: &Devices, node: &Node) -> Option<String> {
-    node.name.strip_prefix("drbd")?.parse::<u32>().ok()?;
+    minor_of(&node.name)?;
     let below = node.slaves.iter().filter_map(|name| devices.by_name(name));
     below.filter_map(|below| marks::on(devices, below).ok()).flatten().find(|mark| mark.name == "drbd")?.uuid
 }

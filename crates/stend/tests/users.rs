@@ -170,7 +170,7 @@ fn a_token_ends_when_it_is_deleted_and_the_log_has_every_change_with_its_author(
 }
 
 #[test]
-fn a_slow_disk_keeps_nobody_out_and_a_change_that_the_log_lacks_is_done_with_a_warning() {
+fn a_slow_disk_delays_no_other_request_and_a_change_that_the_log_lacks_is_done_with_a_warning() {
     let scratch = Scratch::new();
     let server = Server::start(&scratch, &[]);
     let operator = issued(&server, "op", "operator");

@@ -3,8 +3,8 @@
 use crate::disks;
 use crate::domain;
 use crate::group::Group;
+use crate::location::{Presence, presences};
 use crate::notes::Notes;
-use crate::placement::process_of;
 use crate::reach;
 use crate::virsh::Virsh;
 use std::collections::BTreeSet;
@@ -30,22 +30,15 @@ pub(crate) fn undo(group: &Group) -> Result<()> {
         remove_from(group, number, &virsh, &there)?;
         if let Some(uri) = Notes::of(group, number)?.destination() {
             let other = Virsh::new(Some(&uri));
-            let lives = process_of(&group.uuid(number), Path::new("/proc")).is_some();
-            remove_from(group, number, &other, &of_destination(other.domains(), lives)?)?;
+            // One that has nothing of it need not even answer.
+            if presences(group, number, &other)?.1 != Presence::Absent {
+                remove_from(group, number, &other, &other.domains()?)?;
+            }
         }
     }
     group.numbers().try_for_each(|number| Notes::of(group, number)?.remove_files())?;
     disks::remove(group)?;
     group.forget()
-}
-
-/// The domains of a libvirt that a machine was to migrate to. It is on this machine, and so would be the emulator: where none `lives`, a libvirt
-/// that does not answer, such as after a restart, has nothing of it.
-fn of_destination(told: Result<BTreeSet<String>>, lives: bool) -> Result<BTreeSet<String>> {
-    match told {
-        Err(_) if !lives => Ok(BTreeSet::new()),
-        told => told,
-    }
 }
 
 /// Removes a machine from a libvirt that has these domains; whether it was there.
@@ -97,15 +90,6 @@ mod tests {
     use crate::plan::xml;
     use stend_base::Kind;
     use stend_spec::vm::Accelerator;
-
-    #[test]
-    fn a_destination_that_does_not_answer_is_an_error_while_an_emulator_lives() {
-        let silent = || Err(Error::preflight(stend_base::Say::same("no libvirt")));
-        let some = BTreeSet::from(["U".to_string()]);
-        assert_eq!(of_destination(silent(), false).unwrap(), BTreeSet::new());
-        assert!(of_destination(silent(), true).is_err());
-        assert_eq!(of_destination(Ok(some.clone()), false).unwrap(), some);
-    }
 
     #[test]
     fn a_domain_without_the_mark_of_these_machines_is_left_alone() {

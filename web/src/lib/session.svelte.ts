@@ -1,7 +1,7 @@
 // Whether the browser is still signed in: a restarted server knows no session of the one before.
 
 class Session {
-  /** The last answer was that nobody is signed in. */
+  /** By the last answer the browser is signed out. */
   ended = $state(false);
 }
 

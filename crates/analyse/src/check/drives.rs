@@ -89,11 +89,14 @@ pub(super) fn moves_no_data() -> Say {
     say!("the case moves no data", "случай не передаёт данных")
 }
 
-/// Bytes at the drives of all hosts. Each host was read at moments of its own: what it adds is held against what the application did between
-/// these.
+/// Bytes at the drives of each host. Each was read at moments of its own.
+fn by_host(below: &[LowerDevices<'_>], case: &CaseTrials<'_>, op: Op) -> Option<Vec<Bytes>> {
+    below.iter().map(|at| reconcile(&at.stretches(case), &at.drives(), op)).collect()
+}
+
+/// Bytes at the drives of all hosts: what each adds is held against what the application did by its readings.
 fn everywhere(below: &[LowerDevices<'_>], case: &CaseTrials<'_>, op: Op) -> Option<Bytes> {
-    let each = below.iter().map(|at| reconcile(&at.stretches(case), &at.drives(), op));
-    let mut each = each.collect::<Option<Vec<Bytes>>>()?.into_iter();
+    let mut each = by_host(below, case, op)?.into_iter();
     let first = each.next()?;
     Some(each.fold(first, |sum, other| {
         // In parts of what the application did by the readings of the first host.
@@ -104,9 +107,10 @@ fn everywhere(below: &[LowerDevices<'_>], case: &CaseTrials<'_>, op: Op) -> Opti
 
 /// Bytes at the drives of the host at which the least arrived.
 fn least(below: &[LowerDevices<'_>], case: &CaseTrials<'_>, op: Op) -> Option<Bytes> {
-    let each = below.iter().map(|at| reconcile(&at.stretches(case), &at.drives(), op).filter(|b| b.application > 0.0));
-    let each = each.collect::<Option<Vec<Bytes>>>()?;
-    each.into_iter().min_by(|a, b| a.ratio().total_cmp(&b.ratio()))
+    let each = by_host(below, case, op)?;
+    // Where the application did nothing by the readings of one of them, there is nothing to hold its bytes against.
+    let least = || each.iter().copied().min_by(|a, b| a.ratio().total_cmp(&b.ratio()));
+    if each.iter().all(|bytes| bytes.application > 0.0) { least() } else { None }
 }
 
 /// Bytes over all stretches; `None` if there are none or a counter is missing.

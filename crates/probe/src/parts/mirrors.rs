@@ -3,30 +3,28 @@
 use super::COUNT_MAX;
 use crate::source::Source;
 use std::path::Path;
-use stend_record::mirrors::{PLACE, mirrors};
+use stend_record::mirrors::{PLACE, minor_of, mirrors};
 use stend_record::parts::ArrayState;
 
 /// The file with all of them, and which of them are followed.
 #[derive(Debug)]
 pub struct Mirrors {
     file: Source,
-    names: Vec<String>,
+    minors: Vec<u32>,
 }
 
 impl Mirrors {
     /// The mirrors among the devices.
     pub fn find(root: &Path, devices: &[String]) -> Mirrors {
-        let is = |name: &&String| name.strip_prefix("drbd").is_some_and(|minor| minor.parse::<u32>().is_ok());
-        let names: Vec<String> = devices.iter().filter(is).take(COUNT_MAX).cloned().collect();
-        let file = if names.is_empty() { Source::absent() } else { Source::open(&root.join(PLACE)) };
-        Mirrors { file, names }
+        let minors: Vec<u32> = devices.iter().filter_map(|name| minor_of(name)).take(COUNT_MAX).collect();
+        let file = if minors.is_empty() { Source::absent() } else { Source::open(&root.join(PLACE)) };
+        Mirrors { file, minors }
     }
 
     /// Their states, each as that of an array of two drives.
     pub fn read(&mut self) -> Vec<ArrayState> {
-        let names = &self.names;
-        let is_among = |minor: u32| names.contains(&format!("drbd{minor}"));
-        let found = self.file.read().map(|text| mirrors(text, is_among)).unwrap_or_default();
+        let minors = &self.minors;
+        let found = self.file.read().map(|text| mirrors(text, |minor| minors.contains(&minor))).unwrap_or_default();
         found.iter().map(|mirror| mirror.as_array()).collect()
     }
 }

@@ -224,7 +224,7 @@ pub(super) mod tests {
         assert_eq!((hourly.next_unix, hourly.times.len()), (Some(MIDNIGHT + HOUR), 2));
         let told = &hourly.times[0];
         assert_eq!((told.outcome, told.missed, told.notice), (Outcome::Missed, 0, Notice::Pending));
-        assert_eq!((come(&mut hourly, MIDNIGHT + 120), hourly.times.len()), (None, 2), "it is told once");
+        assert_eq!((come(&mut hourly, MIDNIGHT + 120), hourly.times.len()), (None, 2), "it is noted once");
         assert_eq!(come(&mut hourly, MIDNIGHT + HOUR), Some(MIDNIGHT + HOUR));
         // An hour back repeats nothing, however far the next time is.
         for cron in ["0 2 * * *", "0 2 * * 6", "0 2 28 11 *"] {

@@ -10,6 +10,7 @@ use crate::roots::{Roots, names, number, text};
 use crate::stands::{EventCluster, EventMirror};
 use std::path::Path;
 use stend_base::{Say, say};
+use stend_record::mirrors::minor_of;
 use stend_record::{TargetFacts, TargetKind, targets};
 
 /// The storage below the targets.
@@ -58,7 +59,7 @@ impl<'a> LowerDevices<'a> {
         clusters.retain(|cluster| directories.iter().any(|mount| mount.at == Path::new(&cluster.at)));
         let mut mirrors = context.stand.map(|name| crate::stands::mirrors_of(roots, name)).unwrap_or_default();
         let stack = devices.stack(&tops);
-        mirrors.retain(|mirror| stack.iter().any(|(_, node)| minor_of(node) == Some(mirror.minor)));
+        mirrors.retain(|mirror| stack.iter().any(|(_, node)| minor_of(&node.name) == Some(mirror.minor)));
         let loops_back = context.stand.is_some_and(|name| crate::stands::loops_back(roots, name));
         let mut members = targets::members(context.targets);
         // Paths to a drive are one drive, by its world-wide name; members of a btrfs may share a weaker identity.
@@ -96,7 +97,7 @@ impl<'a> LowerDevices<'a> {
 
     /// Numbers of all mirrors of two hosts at or below the targets.
     pub(super) fn mirrored(&self) -> Vec<u32> {
-        self.devices.stack(&self.tops).into_iter().filter_map(|(_, node)| minor_of(node)).collect()
+        self.devices.stack(&self.tops).into_iter().filter_map(|(_, node)| minor_of(&node.name)).collect()
     }
 
     /// Arrays of md at work below the targets.
@@ -355,11 +356,6 @@ pub(super) fn too_few(count: usize) -> Say {
 /// Whether a device is a volume of LVM.
 fn is_volume(node: &Node) -> bool {
     text(node.sysfs.join("dm/uuid")).is_some_and(|uuid| uuid.starts_with("LVM-"))
-}
-
-/// Number of the device of a mirror of two hosts.
-fn minor_of(node: &Node) -> Option<u32> {
-    node.name.strip_prefix("drbd")?.parse().ok()
 }
 
 fn is_array(node: &Node) -> bool {
