@@ -2,7 +2,6 @@
 
 use super::File;
 use super::types::Types;
-use crate::tree::Source;
 use serde_json::Value;
 use stend_base::Code;
 
@@ -20,8 +19,8 @@ Written by `cargo run -p xtask -- gen` from `crates/base/src/code.rs`.
 ";
 
 /// It.
-pub fn page(sources: &[Source]) -> Result<File, String> {
-    let schema = Types::of(sources)?.schema("crates/base/src/code.rs", "Code")?;
+pub fn page(types: &Types) -> Result<File, String> {
+    let schema = types.schema("crates/base/src/code.rs", "Code")?;
     let codes = schema["oneOf"].as_array().into_iter().flatten();
     let rows = codes.map(row).collect::<Result<String, String>>()?;
     Ok(File { path: "docs/errors.md".to_string(), text: format!("{HEAD}{rows}") })

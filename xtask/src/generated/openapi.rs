@@ -3,7 +3,6 @@
 use super::File;
 use super::suite::KINDS;
 use super::types::Types;
-use crate::tree::Source;
 use serde_json::{Map, Value, json};
 use stend_api::{Answer, Body, Location, Method, Parameter, ROUTES, Route, Schema, Takes, VERSION};
 
@@ -36,14 +35,13 @@ pub fn table() -> File {
 }
 
 /// The document for programs.
-pub fn document(sources: &[Source]) -> Result<File, String> {
-    let types = Types::of(sources)?;
+pub fn document(types: &Types) -> Result<File, String> {
     let mut components = Map::new();
-    let problem = typed(&types, "problem.rs", "Problem", &mut components)?;
+    let problem = typed(types, "problem.rs", "Problem", &mut components)?;
     let mut paths = json!({});
     for route in ROUTES {
         let method = route.method.word().to_lowercase();
-        paths[route.path][method] = operation(&types, route, &problem, &mut components)?;
+        paths[route.path][method] = operation(types, route, &problem, &mut components)?;
     }
     let document = json!({
         "openapi": "3.1.0",
@@ -240,8 +238,9 @@ mod tests {
 
     #[test]
     fn every_reference_of_the_document_leads_somewhere() {
-        let sources = crate::tree::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("..")).unwrap();
-        let document: Value = serde_json::from_str(&document(&sources).unwrap().text).unwrap();
+        // Another test holds that it is what the code says.
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/api/openapi.json");
+        let document: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
         let mut found = Vec::new();
         references(&document, &mut found);
         assert!(found.len() > 100, "{}", found.len());

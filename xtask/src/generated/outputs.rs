@@ -2,7 +2,6 @@
 
 use super::File;
 use super::types::Types;
-use crate::tree::Source;
 use serde_json::{Value, json};
 
 /// (file, title, where the type is, the type).
@@ -37,9 +36,8 @@ const DOCUMENTS: [(&str, &str, &str, &str); 22] = [
 ];
 
 /// One schema per document.
-pub fn files(sources: &[Source]) -> Result<Vec<File>, String> {
-    let types = Types::of(sources)?;
-    DOCUMENTS.iter().map(|document| file(&types, document)).collect()
+pub fn files(types: &Types) -> Result<Vec<File>, String> {
+    DOCUMENTS.iter().map(|document| file(types, document)).collect()
 }
 
 /// The schema of a document by its name.

@@ -2,8 +2,13 @@
 
 use super::*;
 
+/// A file that serialises something.
+fn source(path: &str, code: &str) -> Source {
+    Source::new(path, &format!("use serde::Serialize;\n{code}"))
+}
+
 fn schema(code: &str) -> Result<Value, String> {
-    let types = Types::of(&[Source::new("crates/a/src/a.rs", code)])?;
+    let types = Types::of(&[source("crates/a/src/a.rs", code)])?;
     types.schema("crates/a/src/a.rs", "A")
 }
 
@@ -67,21 +72,21 @@ fn what_is_not_understood_is_an_error_and_not_a_guess() {
 #[test]
 fn the_nearest_type_of_a_name_is_meant() {
     let sources = [
-        Source::new("crates/a/src/a.rs", "struct A { b: B }"),
-        Source::new("crates/a/src/b.rs", "struct B { near: u8 }"),
-        Source::new("crates/c/src/c.rs", "struct B { far: u8 }"),
+        source("crates/a/src/a.rs", "struct A { b: B }"),
+        source("crates/a/src/b.rs", "struct B { near: u8 }"),
+        source("crates/c/src/c.rs", "struct B { far: u8 }"),
     ];
     let types = Types::of(&sources).unwrap();
     let schema = types.schema("crates/a/src/a.rs", "A").unwrap();
     assert!(schema["$defs"]["B"]["properties"]["near"].is_object(), "{schema}");
-    let imported = Source::new("crates/a/src/a.rs", "use stend_c::deep::{B, C};\nstruct A { b: B }");
+    let imported = source("crates/a/src/a.rs", "use stend_c::deep::{B, C};\nstruct A { b: B }");
     let types = Types::of(&[imported, sources[1].clone(), sources[2].clone()]).unwrap();
     let schema = types.schema("crates/a/src/a.rs", "A").unwrap();
     assert!(schema["$defs"]["B"]["properties"]["far"].is_object(), "{schema}");
-    let qualified = Source::new("crates/a/src/a.rs", "struct A { b: stend_c::deep::B }");
+    let qualified = source("crates/a/src/a.rs", "struct A { b: stend_c::deep::B }");
     let types = Types::of(&[qualified, sources[1].clone(), sources[2].clone()]).unwrap();
     let schema = types.schema("crates/a/src/a.rs", "A").unwrap();
     assert!(schema["$defs"]["B"]["properties"]["far"].is_object(), "{schema}");
-    let more = [&sources[..], &[Source::new("crates/a/src/d.rs", "struct B {}")]].concat();
+    let more = [&sources[..], &[source("crates/a/src/d.rs", "struct B {}")]].concat();
     assert!(Types::of(&more).unwrap().schema("crates/a/src/a.rs", "A").unwrap_err().contains("more than one"));
 }

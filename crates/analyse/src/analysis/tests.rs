@@ -224,7 +224,15 @@ fn small_asked() -> stend_spec::workload::Trial {
     run().trial(0).done().record().trials[0].asked.clone()
 }
 
+/// As many as matter once a night; in every build some, of which each takes a tenth of a second.
+fn damaged() -> ProptestConfig {
+    let cases = if std::env::var_os("STEND_NIGHTLY").is_some() { 1000 } else { 64 };
+    ProptestConfig { cases, ..ProptestConfig::default() }
+}
+
 proptest! {
+    #![proptest_config(damaged())]
+
     #[test]
     fn no_record_however_damaged_makes_it_panic_or_leave_the_numbers(
         trials in prop::collection::vec(trial().boxed(), 0..5),
@@ -265,7 +273,9 @@ proptest! {
             prop_assert!(!say.get(Lang::En).is_empty() && !say.get(Lang::Ru).is_empty());
         }
     }
+}
 
+proptest! {
     #[test]
     fn a_quantile_lies_inside_its_interval(parts in prop::collection::vec(sparse(), 1..9), q in 0.01f64..0.9999, effect in 1.0f64..9.0) {
         let mut distribution = stend_stats::distribution::Distribution::default();
