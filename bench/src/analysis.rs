@@ -4,7 +4,7 @@
 mod logs;
 mod month;
 mod peers;
-mod synthesize;
+pub mod synthesize;
 
 use crate::{Outcome, Settings, cpu, page, say};
 use peers::Pair;

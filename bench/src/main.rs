@@ -1,6 +1,6 @@
 //! Benches against peers, paired in one run. `make agree`: do Stend and fio agree? `make speed`: what does an I/O cost? `make truth`: does a
 //! load come as asked, and does a stall show? `make coverage`: do intervals hold the truth? `make analysis`: what does looking at runs cost?
-//! `make lab`: do layouts cost in virtual machines what arithmetic says? `make signal`: what does Stend warn of on healthy storage?
+//! `make serve-bench`: what does a server cost? `make lab`: do layouts cost in virtual machines what arithmetic says? `make signal`: what does Stend warn of on healthy storage?
 //! Each writes its page in `docs/bench`. Must not judge by anything but the interval, and must not repeat what came out badly.
 #![forbid(unsafe_code)]
 
@@ -14,6 +14,7 @@ mod loop_device;
 mod machine;
 mod page;
 mod schedule;
+mod serve;
 mod signal;
 mod speed;
 mod stend;
@@ -100,8 +101,9 @@ fn main() -> ExitCode {
         "truth" => truth::compare(&settings),
         "coverage" => coverage::simulate(&settings),
         "lab" => lab::measure(&settings),
+        "serve" => serve::measure(&settings),
         "signal" => signal::measure(&settings),
-        _ => Err("say which bench: agree, analysis, coverage, lab, signal, speed or truth".to_string()),
+        _ => Err("say which bench: agree, analysis, coverage, lab, serve, signal, speed or truth".to_string()),
     });
     match result {
         Ok(()) => ExitCode::SUCCESS,

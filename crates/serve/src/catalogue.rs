@@ -2,6 +2,7 @@
 //! becomes a path. What a list and a summary say of runs that have ended is remembered as
 //! long as their files do not change.
 
+use crate::directory::Directory;
 use crate::remembered::{Remembered, stamp};
 use std::cmp::Reverse;
 use std::path::{Path, PathBuf};
@@ -19,7 +20,7 @@ use stend_session::run_facts::{self, Fact};
 
 /// The runs of this machine that are answered for.
 pub struct Catalogue {
-    directory: PathBuf,
+    directory: Directory,
     listed: Remembered<Listed>,
     /// Documents of summaries.
     summaries: Remembered<String>,
@@ -31,7 +32,7 @@ impl Catalogue {
     /// The runs of a directory, which need not exist.
     pub fn new(directory: PathBuf) -> Catalogue {
         let (listed, summaries, facts) = (Remembered::default(), Remembered::default(), Remembered::default());
-        Catalogue { directory, listed, summaries, facts }
+        Catalogue { directory: Directory::new(directory), listed, summaries, facts }
     }
 
     /// The file of [`run`](Self::run).
@@ -45,15 +46,16 @@ impl Catalogue {
     ///
     /// Errors: `RunUnknown`, `RunAmbiguous`; those of reading the directory.
     pub fn run(&self, name: &str) -> Result<KnownRun> {
-        let known: Vec<KnownRun> = store::known_runs(&self.directory)?.into_iter().filter(KnownRun::is_there).collect();
+        let known = self.directory.runs()?;
         let is_meant = |run: &&KnownRun| if name == "last" { run.has_id() } else { run.name == name };
-        if let Some(found) = known.iter().find(is_meant) {
+        if let Some(found) = known.iter().filter(is_meant).find(|run| run.is_there()) {
             return Ok(found.clone());
         }
-        let begins: Vec<&KnownRun> =
-            known.iter().filter(|run| !name.is_empty() && run.has_id() && run.name.starts_with(name)).collect();
-        let is_labelled =
-            |run: &&KnownRun| self.listed(run).run().is_some_and(|run| run.label.as_deref() == Some(name));
+        let begins = |run: &&KnownRun| !name.is_empty() && run.has_id() && run.name.starts_with(name) && run.is_there();
+        let begins: Vec<&KnownRun> = known.iter().filter(begins).collect();
+        let is_labelled = |run: &&KnownRun| {
+            run.is_there() && self.listed(run).run().is_some_and(|run| run.label.as_deref() == Some(name))
+        };
         match begins.as_slice() {
             [one] => Ok((*one).clone()),
             [] => known.iter().find(is_labelled).cloned().ok_or_else(|| unknown(name)),
@@ -78,7 +80,7 @@ impl Catalogue {
     /// Errors: `RunUnknown` for a cursor whose run is gone; `Usage` for what is no condition; those of reading the directory.
     pub fn page(&self, filter: &Filter) -> Result<Listing> {
         let condition = condition(filter)?;
-        let known = store::known_runs(&self.directory)?;
+        let known = self.directory.runs()?;
         self.forget(&known);
         // How many more meet a condition is known only when all were looked at.
         let counts = filter.condition.is_some() && filter.listed == Kinds::Both;
@@ -106,7 +108,7 @@ impl Catalogue {
         }
         let left_out = known.len() - end;
         let next = known[..end].last().filter(|_| left_out > 0).map(|run| run.name.clone());
-        Ok(Listing { runs, left_out, next, directory: self.directory.display().to_string() })
+        Ok(Listing { runs, left_out, next, directory: self.directory.path().display().to_string() })
     }
 
     /// The summary of a run, made once for what its file holds now.
@@ -131,7 +133,7 @@ impl Catalogue {
     /// Errors: `Usage` for what is no condition; those of reading the directory.
     pub fn files(&self, filter: &Filter) -> Result<Vec<PathBuf>> {
         let condition = condition(filter)?;
-        let known = store::known_runs(&self.directory)?;
+        let known = self.directory.runs()?;
         self.forget(&known);
         let fits = |listed: &Listed| fits(filter, listed) && self.meets(condition.as_ref(), listed);
         let meant = known.iter().filter(|run| run.is_there() && fits(&self.listed(run)));
@@ -150,7 +152,7 @@ impl Catalogue {
         let left_out = all.len().saturating_sub(begin.saturating_add(filter.limit));
         let runs: Vec<Listed> = all.into_iter().skip(begin).take(filter.limit).collect();
         let next = runs.last().filter(|_| left_out > 0).map(|run| run.name.clone());
-        Ok(Listing { runs, left_out, next, directory: self.directory.display().to_string() })
+        Ok(Listing { runs, left_out, next, directory: self.directory.path().display().to_string() })
     }
 
     fn listed(&self, run: &KnownRun) -> Listed {

@@ -10,6 +10,7 @@ mod confirmations;
 mod connections;
 mod console;
 mod database;
+mod directory;
 mod drives;
 mod guard;
 mod http;
