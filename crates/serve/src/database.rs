@@ -2,6 +2,7 @@
 
 use rusqlite::{Connection, OpenFlags};
 use std::fs::{File, OpenOptions};
+use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use stend_base::{Error, Result, Say, say};
@@ -17,9 +18,7 @@ const VERSION: i32 = 1;
 pub fn open(path: &Path, tables: &str) -> Result<Connection> {
     let outside = |error: std::io::Error| unusable(path, &stend_sys::regular::why(&error));
     let inside = |error: rusqlite::Error| unusable(path, &Say::same(error.to_string()));
-    let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(path);
-    let file = file.map_err(outside)?;
-    Owner::behind_sudo().map_or(Ok(()), |owner| owner.take_file(&file)).map_err(outside)?;
+    private(path).map_err(outside)?;
     let db = Connection::open(path).map_err(inside)?;
     // Its journal goes with each change, so that no file of another user stays behind `sudo`.
     db.pragma_update(None, "synchronous", "FULL").map_err(inside)?;
@@ -30,6 +29,23 @@ pub fn open(path: &Path, tables: &str) -> Result<Connection> {
     }
     is_ours(&db, path)?;
     Ok(db)
+}
+
+/// A file that its owner alone can read. A new one belongs to the owner of its directory; one that is there stays as it is, since a link could stand
+/// in its place.
+///
+/// Errors: those of opening it and of handing it over.
+pub fn private(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).mode(0o600);
+    match options.clone().create_new(true).open(path) {
+        Ok(new) => {
+            Owner::of_nearest(path)?.map_or(Ok(()), |owner| owner.take_file(&new))?;
+            Ok(new)
+        }
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => options.open(path),
+        Err(error) => Err(error),
+    }
 }
 
 /// A whole database as it is at one moment, though a server goes on writing to it.

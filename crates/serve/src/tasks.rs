@@ -77,7 +77,7 @@ impl Tasks {
     ///
     /// Errors: `Preflight` if another server does so, or what is kept cannot be read.
     pub fn open(directory: &Path, runs: PathBuf, program: PathBuf) -> Result<Arc<Tasks>> {
-        run_files::make_directory(directory)?;
+        run_files::make_server_directory(directory)?;
         let store = Store::open(directory)?;
         let tasks = store.all()?;
         let change = tasks.iter().map(|task| task.change).max().unwrap_or(0);

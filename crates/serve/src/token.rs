@@ -65,7 +65,7 @@ impl Drawn {
     ///
     /// Errors: kind `Preflight` if it cannot be kept.
     pub fn keep(self, directory: &Path) -> Result<String> {
-        store::make_directory(directory)?;
+        store::make_server_directory(directory)?;
         keep(directory, &hexadecimal(&hash(&self.0))).map_err(|error| unkept(directory, &error))?;
         Ok(self.0)
     }
@@ -83,7 +83,7 @@ fn keep(directory: &Path, text: &str) -> io::Result<()> {
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&new)?;
     let written = (|| {
         writeln!(file, "{text}")?;
-        Owner::behind_sudo().map_or(Ok(()), |owner| owner.take_file(&file))?;
+        Owner::of_nearest(directory)?.map_or(Ok(()), |owner| owner.take_file(&file))?;
         file.sync_all()?;
         std::fs::rename(&new, directory.join(FILE))
     })();
@@ -141,6 +141,27 @@ mod tests {
         let (second, renewed) = made(true);
         assert!(second != first && renewed.is_some_and(|renewed| hash(&renewed) == second));
         assert_eq!(std::fs::read_dir(&directory).unwrap().count(), 1, "nothing half made stays");
+    }
+
+    #[test]
+    fn what_root_makes_of_a_server_belongs_to_the_owner_of_its_directory() {
+        use std::os::unix::fs::{MetadataExt, chown};
+        let test = "what_root_makes_of_a_server_belongs_to_the_owner_of_its_directory";
+        if std::fs::metadata("/proc/self").unwrap().uid() != 0 {
+            assert!(std::env::var("CI").as_deref() != Ok("true"), "{test} needs root");
+            eprintln!("skipped: {test} needs root");
+            return;
+        }
+        let dir = tempfile::tempdir().unwrap();
+        chown(dir.path(), Some(12_345), Some(54_321)).unwrap();
+        let server = dir.path().join("server");
+        load_or_draw(&server, true).unwrap().1.unwrap().keep(&server).unwrap();
+        drop(crate::database::open(&server.join("x.db"), "CREATE TABLE x (y INTEGER) STRICT").unwrap());
+        // One that is there keeps its owner.
+        std::fs::write(server.join("old.db"), "").unwrap();
+        drop(crate::database::open(&server.join("old.db"), "CREATE TABLE x (y INTEGER) STRICT").unwrap());
+        let owner = |name: &str| std::fs::metadata(server.join(name)).unwrap().uid();
+        assert_eq!(["", FILE, "x.db", "old.db"].map(owner), [12_345, 12_345, 12_345, 0]);
     }
 
     #[test]

@@ -99,3 +99,31 @@ fn a_task_that_waited_when_it_was_saved_does_not_begin_in_a_restored_server() {
     assert!(std::fs::read_dir(other.join("stend/runs")).expect("a directory").next().is_none());
     eventually("the first ends", LIMIT, || task(&server, "b")["ended_unix"].is_i64());
 }
+
+#[test]
+fn a_server_that_root_restores_belongs_to_the_owner_of_its_place_and_to_no_caller_of_sudo() {
+    use std::os::unix::fs::{MetadataExt, chown};
+    if !root("a_server_that_root_restores_belongs_to_the_owner_of_its_place_and_to_no_caller_of_sudo") {
+        return;
+    }
+    let scratch = Scratch::new();
+    two_runs(&scratch);
+    let server = Server::start(&scratch, &[]);
+    let archive = scratch.join("server.zip").display().to_string();
+    expect_exit(&mut stend(&scratch, &["serve", "backup", &archive, "--runs"]), 0);
+    drop(server);
+    for owner in [0, 12_345] {
+        let place = scratch.directory(&format!("place-of-{owner}"));
+        chown(&place, Some(owner), Some(owner)).expect("another owner");
+        let mut restore = stend(&scratch, &["serve", "restore", &archive]);
+        expect_exit(restore.env("SUDO_UID", "65534").env("SUDO_GID", "65534").env("XDG_DATA_HOME", &place), 0);
+        let owners = |path: &str| {
+            let found = std::fs::metadata(format!("{place}/stend{path}")).expect("it is restored");
+            (found.uid(), found.gid())
+        };
+        for path in ["", "/runs", "/server", "/server/token.sha256", "/server/users.db", "/server/server.db"] {
+            assert_eq!(owners(path), (owner, owner), "{path}");
+        }
+        assert_eq!(owners("/runs/R-20261121T213000Z-aaaa.stend"), (owner, owner));
+    }
+}

@@ -70,14 +70,22 @@ fn has_room(directory: &Path) -> rustix::io::Result<()> {
 
 /// Creates a directory for run files with its parents; what is new belongs to the user behind sudo.
 pub fn make_directory(directory: &Path) -> Result<()> {
-    make_owned(directory, Owner::behind_sudo()).map_err(|error| {
-        let (shown, Say { en, ru }) = (directory.display(), stend_sys::regular::why(&error));
-        Error::run_file(say!(
-            "cannot create the directory `{shown}` for run files: {en}",
-            "не удаётся создать каталог `{shown}` для файлов прогонов: {ru}"
-        ))
-        .hint(say!("name another place with `-o`", "укажите другое место с помощью `-o`"))
-    })
+    make_owned(directory, Owner::behind_sudo()).map_err(|error| cannot_make(directory, &error))
+}
+
+/// The same for a server, which may be a service of the system: what is new belongs to the owner of the nearest directory that is there already.
+pub fn make_server_directory(directory: &Path) -> Result<()> {
+    let made = Owner::of_nearest(directory).and_then(|owner| make_owned(directory, owner));
+    made.map_err(|error| cannot_make(directory, &error))
+}
+
+fn cannot_make(directory: &Path, error: &std::io::Error) -> Box<Error> {
+    let (shown, Say { en, ru }) = (directory.display(), stend_sys::regular::why(error));
+    Error::run_file(say!(
+        "cannot create the directory `{shown}` for run files: {en}",
+        "не удаётся создать каталог `{shown}` для файлов прогонов: {ru}"
+    ))
+    .hint(say!("name another place with `-o`", "укажите другое место с помощью `-o`"))
 }
 
 fn make_owned(directory: &Path, owner: Option<Owner>) -> std::io::Result<()> {

@@ -1,4 +1,4 @@
-//! Who a run file belongs to: under sudo the user who called it, not root. Must not change anything
+//! Who a run file belongs to: under sudo the user who called it, not root; and who the files of a server belong to. Must not change anything
 //! that this process did not just create.
 
 use std::fs::File;
@@ -26,6 +26,17 @@ impl Owner {
     /// The owner of a file, if this process is root and the file is not: what goes with it is theirs too.
     pub fn of(file: &File) -> io::Result<Option<Owner>> {
         let found = file.metadata()?;
+        Ok(Owner::unless_root(rustix::process::geteuid().is_root(), Some(found.uid()), Some(found.gid())))
+    }
+
+    /// The owner of the nearest directory at or above a place, if this process is root and the owner is not: what is made there is theirs, too. The
+    /// user behind sudo does not matter: a service of the system is no more theirs because they restored it.
+    ///
+    /// Errors: those of looking at the directory where the process is, if nothing else is there.
+    pub fn of_nearest(place: &Path) -> io::Result<Option<Owner>> {
+        let is_directory = |found: &std::fs::Metadata| found.is_dir();
+        let above = place.ancestors().find_map(|above| above.metadata().ok().filter(is_directory));
+        let found = above.map_or_else(|| Path::new(".").metadata(), Ok)?;
         Ok(Owner::unless_root(rustix::process::geteuid().is_root(), Some(found.uid()), Some(found.gid())))
     }
 
@@ -65,5 +76,19 @@ mod tests {
         assert_eq!(Owner::unless_root(true, Some(0), Some(0)), None);
         assert_eq!(Owner::unless_root(true, None, None), None);
         assert_eq!(Owner::unless_root(false, Some(1000), Some(100)), None);
+    }
+
+    #[test]
+    fn what_is_new_goes_with_the_nearest_directory_that_is_there() {
+        use std::os::unix::fs::chown;
+        let dir = tempfile::tempdir().unwrap();
+        let deep = dir.path().join("a/b/c");
+        assert_eq!(Owner::of_nearest(&deep).unwrap(), None, "it is this user's");
+        assert_eq!(Owner::of_nearest(Path::new("no-such-name")).unwrap(), Owner::of_nearest(Path::new(".")).unwrap());
+        if rustix::process::geteuid().is_root() {
+            std::fs::create_dir(dir.path().join("a")).unwrap();
+            chown(dir.path().join("a"), Some(12_345), Some(54_321)).unwrap();
+            assert_eq!(Owner::of_nearest(&deep).unwrap(), Some(Owner { uid: 12_345, gid: 54_321 }));
+        }
     }
 }

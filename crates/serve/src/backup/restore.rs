@@ -33,9 +33,10 @@ pub fn restore(runs: &Path, file: &Path) -> Result<Contents> {
     if let Some(there) = of_runs().map(|path| below.join(path)).find(|path| path.symlink_metadata().is_ok()) {
         return Err(exists(&there));
     }
-    store::make_directory(&below)?;
-    store::make_directory(runs)?;
-    let mut made = Made { paths: Vec::new(), is_kept: false };
+    store::make_server_directory(&below)?;
+    store::make_server_directory(runs)?;
+    let owner = Owner::of_nearest(&below).map_err(|error| unreadable(file, &stend_sys::regular::why(&error)))?;
+    let mut made = Made { owner, paths: Vec::new(), is_kept: false };
     let fresh = below.join(format!("server.{}", std::process::id()));
     let mut contents = Contents::default();
     let mut unpacked = || -> io::Result<()> {
@@ -95,6 +96,8 @@ fn entries(archive: &mut ZipArchive<File>, file: &Path) -> Result<BTreeMap<PathB
 
 /// What was made so far; it goes with an error.
 struct Made {
+    /// Who all of it belongs to: the owner of the directory that the server is in.
+    owner: Option<Owner>,
     /// Directories before what is in them.
     paths: Vec<PathBuf>,
     is_kept: bool,
@@ -104,7 +107,7 @@ impl Made {
     fn directory(&mut self, path: &Path) -> io::Result<()> {
         DirBuilder::new().mode(0o700).create(path)?;
         self.paths.push(path.into());
-        Owner::behind_sudo().map_or(Ok(()), |owner| owner.take_entry(path))
+        self.owner.map_or(Ok(()), |owner| owner.take_entry(path))
     }
 
     /// A new file, with its directories below the first that was made.
@@ -116,7 +119,7 @@ impl Made {
         }
         let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
         self.paths.push(path.into());
-        Owner::behind_sudo().map_or(Ok(()), |owner| owner.take_file(&file))?;
+        self.owner.map_or(Ok(()), |owner| owner.take_file(&file))?;
         io::copy(from, &mut file)?;
         file.sync_all()
     }

@@ -44,7 +44,7 @@ pub fn load_or_make(directory: &Path, names: &[String], renew: bool, now_unix: i
             return Ok(Own { certificate, public, is_another: false });
         }
     }
-    store::make_directory(directory)?;
+    store::make_server_directory(directory)?;
     let text = made(names, now_unix).map_err(|error| unkept(&file, &io::Error::other(error)))?;
     keep(directory, FILE, 0o600, &text).map_err(|error| unkept(&file, &error))?;
     show(directory, &text).map_err(|error| unkept(&public, &error))?;
@@ -87,7 +87,7 @@ fn keep(directory: &Path, name: &str, mode: u32, text: &str) -> io::Result<()> {
     let mut file = OpenOptions::new().write(true).create_new(true).mode(mode).open(&new)?;
     let written = (|| {
         file.write_all(text.as_bytes())?;
-        Owner::behind_sudo().map_or(Ok(()), |owner| owner.take_file(&file))?;
+        Owner::of_nearest(directory)?.map_or(Ok(()), |owner| owner.take_file(&file))?;
         file.sync_all()?;
         std::fs::rename(&new, directory.join(name))?;
         File::open(directory)?.sync_all()
