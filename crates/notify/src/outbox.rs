@@ -148,9 +148,10 @@ fn now() -> Clock {
     Clock { unix, monotonic: stend_sys::clock::now().as_secs() as i64, minute: zone::minute(unix) }
 }
 
-/// Does what people have decided since it was looked at last.
+/// Does what people have decided since it was looked at last. What they decided about another address is no decision about this one.
 fn follow(state: &mut State, decided: &[Decided]) {
-    for of in decided.iter().skip(state.followed) {
+    let new: Vec<&Decided> = decided.iter().skip(state.followed).filter(|of| of.place == state.approved_for).collect();
+    for of in new {
         match of.decision {
             Decision::Approved => state.approve(&of.kind),
             Decision::Withheld => state.withhold(of.id),
@@ -276,7 +277,8 @@ impl Shared {
         let Some(desk) = &self.desk else {
             return send(receiver, message, &self.host, self.file.lang, self.store.directory());
         };
-        let shown = desk.decisions().into_iter().rfind(|of| of.id == message.id).map(|of| of.bytes);
+        let to = place(receiver);
+        let shown = desk.decisions().into_iter().rfind(|of| of.id == message.id && of.place == to).map(|of| of.bytes);
         let bytes = shown.unwrap_or_else(|| rendered(receiver, message, &self.host, self.file.lang));
         let sent = deliver(&receiver.way, &bytes);
         let what = if sent.is_ok() { "sent" } else { "not_taken" };

@@ -77,7 +77,7 @@ pub struct State {
     approved: Option<BTreeSet<String>>,
     /// The place for which they were approved.
     #[serde(default)]
-    approved_for: String,
+    pub approved_for: String,
     /// Decisions of people that were followed.
     #[serde(default)]
     pub followed: usize,

@@ -103,6 +103,21 @@ impl Store {
     }
 }
 
+/// Whether a process sends from this directory now.
+///
+/// Errors: those of opening its lock.
+pub fn is_held(directory: &Path) -> io::Result<bool> {
+    match File::open(directory.join("lock")) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+        Ok(lock) => match lock.try_lock() {
+            Ok(()) => Ok(false),
+            Err(TryLockError::WouldBlock) => Ok(true),
+            Err(TryLockError::Error(error)) => Err(error),
+        },
+    }
+}
+
 /// A directory that its owner alone can enter, with those above it; a new one belongs to the owner of the one that it is in.
 pub fn private_directory(place: &Path) -> io::Result<()> {
     if place.is_dir() {

@@ -4,7 +4,7 @@
 use crate::item::Message;
 use crate::policy::State;
 use crate::send::rendered;
-use crate::store::{private_directory, write_private};
+use crate::store::{is_held, private_directory, write_private};
 use crate::words::text;
 use serde::{Deserialize, Serialize};
 use std::fs::OpenOptions;
@@ -28,6 +28,9 @@ pub struct Decided {
     pub id: u64,
     /// Its kind.
     pub kind: String,
+    /// Where it was to go. Empty in a decision of an earlier version, which no address has and no process follows.
+    #[serde(default)]
+    pub place: String,
     /// What.
     pub decision: Decision,
     /// Who.
@@ -87,6 +90,8 @@ pub struct Waiting {
     pub text: String,
     /// The bytes that are sent.
     pub bytes: String,
+    /// Where to.
+    pub place: String,
 }
 
 /// The files of a vendor's notices beside their queue.
@@ -123,24 +128,42 @@ impl Desk {
     ///
     /// Errors: kind `Preflight` if it cannot be read.
     pub fn waiting(&self, way: &Receiver, host: &str, lang: MessageLang) -> Result<Vec<Waiting>> {
-        let place = self.directory.join("state.json");
-        if place.symlink_metadata().is_err() {
-            return Ok(Vec::new());
-        }
-        let kept = stend_sys::regular::text(&place, SIZE_MAX)
-            .map_err(|why| unusable(&self.directory, &io::Error::other(why.en)))?;
-        let state: State =
-            serde_json::from_str(&kept).map_err(|error| unusable(&self.directory, &io::Error::from(error)))?;
+        let Some(state) = self.state()? else { return Ok(Vec::new()) };
         // What the other process has followed is in the state.
         let decided = self.decisions().split_off(state.followed.min(self.decisions().len()));
-        let is_undecided = |message: &&Message| !decided.iter().any(|of| of.id == message.id);
+        let to = place(way);
+        let is_undecided = |message: &&Message| !decided.iter().any(|of| of.id == message.id && of.place == to);
         let held = state.queue.into_iter().filter(|message| message.is_held);
         let held: Vec<Message> = held.filter(|message| is_undecided(&message)).collect();
         let waiting = |message: Message| {
             let (text, bytes) = (text(&message, host, lang), rendered(way, &message, host, lang));
-            Waiting { message, text, bytes }
+            Waiting { message, text, bytes, place: to.clone() }
         };
         Ok(held.into_iter().map(waiting).collect())
+    }
+
+    /// The address to which a process that is at work sends what is approved, if it is not that of this receiver.
+    ///
+    /// Errors: kind `Preflight` if that cannot be read.
+    pub fn elsewhere(&self, way: &Receiver) -> Result<Option<String>> {
+        let to = self.state()?.map(|state| state.approved_for).unwrap_or_default();
+        // A lock that is taken here for a moment could keep a recorder from beginning: only where it matters.
+        if to.is_empty() || to == place(way) {
+            return Ok(None);
+        }
+        let is_at_work = is_held(&self.directory).map_err(|error| unusable(&self.directory, &error))?;
+        Ok(is_at_work.then_some(to))
+    }
+
+    /// What the process that sends has kept, if there was one.
+    fn state(&self) -> Result<Option<State>> {
+        let place = self.directory.join("state.json");
+        if place.symlink_metadata().is_err() {
+            return Ok(None);
+        }
+        let kept = stend_sys::regular::text(&place, SIZE_MAX)
+            .map_err(|why| unusable(&self.directory, &io::Error::other(why.en)))?;
+        serde_json::from_str(&kept).map(Some).map_err(|error| unusable(&self.directory, &io::Error::from(error)))
     }
 
     /// Adds a decision, and puts it into the log.
@@ -236,6 +259,7 @@ fn unusable(directory: &Path, error: &io::Error) -> Box<Error> {
 mod tests {
     use super::*;
     use crate::item::Happening;
+    use crate::policy::Clock;
     use crate::words::tests::{item, message};
 
     #[test]
@@ -245,6 +269,7 @@ mod tests {
         let decided = Decided {
             id: 7,
             kind: "array_degraded/opened".into(),
+            place: "https://vendor.example".into(),
             decision: Decision::Approved,
             by: "ann".into(),
             at_unix_s: 5,
@@ -261,6 +286,33 @@ mod tests {
         };
         desk.log(&other).unwrap();
         assert_eq!(desk.logged()[1], other);
+    }
+
+    #[test]
+    fn a_process_at_work_that_sends_elsewhere_is_found_and_a_decision_about_there_is_none_about_here() {
+        let dir = tempfile::tempdir().unwrap();
+        let desk = Desk::open(dir.path()).unwrap();
+        let file = stend_spec::parse::notify("receivers: {vendor: {syslog: {}}}", "n.yaml").unwrap();
+        let to = |url: &str| {
+            let way = Way::Webhook { url: url.into(), token: None };
+            Receiver { name: RECEIVER.into(), way }
+        };
+        let (old, new) = (to("https://old.example"), to("https://new.example"));
+        let elsewhere = |way: &Receiver| desk.elsewhere(way).unwrap();
+        assert_eq!(elsewhere(&new), None, "no process has sent anything");
+        let (store, mut state) = crate::store::Store::open(dir.path()).unwrap();
+        state.hold_kinds(&place(&old));
+        state.note(&file, item("md0", Happening::Opened), Clock { unix: 5, monotonic: 5, minute: 0 });
+        store.keep(&state, 1).unwrap().unwrap();
+        assert_eq!((elsewhere(&old), elsewhere(&new).as_deref()), (None, Some("https://old.example")));
+        let waiting = |way: &Receiver| desk.waiting(way, "host", MessageLang::En).unwrap();
+        let [Waiting { message, bytes, place, .. }] = &waiting(&old)[..] else { panic!("one waits") };
+        let (id, kind, decision) = (message.id, message.kind(), Decision::Withheld);
+        let (by, bytes, place) = ("ann".into(), bytes.clone(), place.clone());
+        desk.decide(&Decided { id, kind, place, decision, by, at_unix_s: 5, bytes }).unwrap();
+        assert_eq!((waiting(&old).len(), waiting(&new).len()), (0, 1));
+        drop(store);
+        assert_eq!(elsewhere(&new), None, "no process is at work");
     }
 
     #[test]

@@ -126,6 +126,16 @@ fn the_first_notice_of_a_kind_waits_for_a_person_and_arrives_byte_for_byte_and_l
     assert!(shown.contains("consent: A. Customer, 2026-11-29") && shown.contains(&bytes), "{shown}");
     let (_, stderr) = expect_exit(&mut stend(&world.scratch, &["notify", "vendor", &world.file, "--approve", "99"]), 2);
     assert!(stderr.contains("no notice 99 waits"), "{stderr}");
+    // A file of the same name with another address has the same queue, and decides nothing of what goes to this one.
+    world.scratch.directory("other");
+    let text = std::fs::read_to_string(&world.file).expect("the file").replace("/vendor\"", "/elsewhere\"");
+    let other = world.scratch.file("other/r.yaml", &text);
+    for decision in ["--approve", "--withhold"] {
+        let mut decide = stend(&world.scratch, &["notify", "vendor", &other, decision, &id]);
+        let (_, stderr) = expect_exit(&mut decide, 4);
+        assert!(stderr.contains("/vendor`, and") && stderr.contains("/elsewhere`"), "{stderr}");
+    }
+    assert!(posts.lock().expect("a lock").is_empty());
     let json: Value = serde_json::from_str(&bytes).expect("JSON");
     let host = json["host"].as_str().expect("a host").to_string();
     assert!(host.starts_with("host-1-"), "{host}");

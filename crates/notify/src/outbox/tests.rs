@@ -96,6 +96,25 @@ fn a_digest_that_failed_in_its_middle_goes_on_there_and_repeats_nothing() {
 }
 
 #[test]
+fn what_was_decided_about_another_address_is_not_followed() {
+    let file = stend_spec::parse::notify("receivers: {vendor: {syslog: {}}}", "n.yaml").unwrap();
+    let mut state = State::default();
+    state.hold_kinds("https://vendor.example");
+    state.note(&file, item("md0", Happening::Opened), Clock { unix: 5, monotonic: 5, minute: 0 });
+    let (id, kind) = (state.queue[0].id, state.queue[0].kind());
+    let decided = |place: &str, decision| {
+        let (kind, place, by, bytes) = (kind.clone(), place.to_string(), "ann".to_string(), "{}".to_string());
+        Decided { id, kind, place, decision, by, at_unix_s: 5, bytes }
+    };
+    let mut all = vec![decided("https://old.example", Decision::Approved), decided("", Decision::Withheld)];
+    follow(&mut state, &all);
+    assert!(state.due("vendor", 6).is_none() && state.queue.len() == 1, "{state:?}");
+    all.push(decided("https://vendor.example", Decision::Approved));
+    follow(&mut state, &all);
+    assert!(state.due("vendor", 6).is_some(), "{state:?}");
+}
+
+#[test]
 fn a_time_zone_is_read_and_nonsense_is_none() {
     assert_eq!(["+0000", "+0330", "-1200"].map(zone::of), [Some(0), Some(210), Some(-720)]);
     assert_eq!(["", "0300", "+3", "+03:0"].map(zone::of), [None; 4]);

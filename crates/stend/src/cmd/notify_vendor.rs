@@ -37,9 +37,13 @@ pub fn notify(arguments: &ArgMatches, out: &Out) -> Result<()> {
     if let Some((id, decision)) = asked(arguments) {
         let waits = waiting(&desk, receiver)?;
         let found = waits.iter().find(|of| of.message.id == id).ok_or_else(|| unknown(id))?;
+        if let Some(other) = desk.elsewhere(receiver)? {
+            return Err(sent_elsewhere(file, &other, &found.place));
+        }
         desk.decide(&Decided {
             id,
             kind: found.message.kind(),
+            place: found.place.clone(),
             decision,
             by: super::journal::user(),
             at_unix_s: super::journal::now_unix(),
@@ -60,6 +64,17 @@ fn asked(arguments: &ArgMatches) -> Option<(u64, Decision)> {
 fn unknown(id: u64) -> Box<Error> {
     Error::usage(say!("no notice {id} waits", "сообщение {id} не ждёт"))
         .hint(say!("`stend notify vendor FILE` lists those that do", "ждущие покажет `stend notify vendor ФАЙЛ`"))
+}
+
+fn sent_elsewhere(file: &str, other: &str, own: &str) -> Box<Error> {
+    Error::preflight(say!(
+        "the recording at work sends notices to `{other}`, and `{file}` names `{own}`",
+        "идущая запись отправляет сообщения на `{other}`, а в `{file}` указано `{own}`"
+    ))
+    .hint(say!(
+        "end that recording and begin it again with this file, or name the file that it was begun with",
+        "завершите эту запись и начните её с этим файлом или укажите файл, с которым она начата"
+    ))
 }
 
 /// Sends what was approved. A recording that is at work does that itself, within a second.
