@@ -16,7 +16,8 @@ pub struct Recording {
 /// what is lost are peaks between the samples that stay. The sample that stays of a step is one with readings of parts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Retention {
-    /// In ascending order of age. What is older than the last is removed.
+    /// In ascending order of age. What is older than the last is removed. Samples come in the step of the first one; its age is 0 if they stay so for
+    /// no time.
     pub tiers: Vec<Tier>,
     /// Most that samples may take in the file; the oldest go first.
     pub size_max: Bytes,

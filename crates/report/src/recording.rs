@@ -61,7 +61,9 @@ pub fn retention_text(retention: &Retention) -> Say {
             let (step, age) = (format::exact(tier.step, lang), age(tier.age, lang));
             say!("{step} for {age}", "шаг {step} — {age}").get(lang).to_string()
         };
-        let tiers = retention.tiers.iter().map(one).collect::<Vec<_>>().join(", ");
+        // What stays for no time is not kept.
+        let tiers = retention.tiers.iter().filter(|tier| tier.age > Nanos(0));
+        let tiers = tiers.map(one).collect::<Vec<_>>().join(", ");
         let size = format::bytes(retention.size_max, lang);
         say!("{tiers}, at most {size}", "{tiers}, не более {size}").get(lang).to_string()
     })

@@ -63,6 +63,18 @@ fn samples_grow_coarser_with_age_and_what_is_too_old_goes() {
 }
 
 #[test]
+fn samples_that_stay_as_they_were_read_for_no_time_grow_coarser_at_once() {
+    let place = Place::new();
+    let tier = |step, age| Tier { step: Nanos::secs(step), age: Nanos::secs(age) };
+    let kept = Retention { tiers: vec![tier(1, 0), tier(10, 3600)], size_max: Bytes::gib(1) };
+    let path = recorded(&place, kept.clone(), 3_000, 1).close(Some(RunState::Complete)).unwrap();
+    let times = times(&SampleRows::open(&path).unwrap());
+    let old: Vec<u64> = times.iter().copied().filter(|time| *time < 2_900).collect();
+    assert!(old.windows(2).all(|pair| pair[1] - pair[0] == 10), "{old:?}");
+    assert!((times.len() as u64) < kept.samples_max() + 120 && times.len() < 420, "{}", times.len());
+}
+
+#[test]
 fn parts_that_are_read_twice_a_minute_stay_where_samples_grow_coarser() {
     let place = Place::new();
     let mut recorder = Recorder::create(&place.file(), &header(short()), PLAIN, None, place.memory.path()).unwrap();
