@@ -14,7 +14,7 @@ const MOST: Nanos = Nanos::millis(5);
 
 /// How long it takes to read all devices of this host once, as a finding of a checkup.
 pub fn reading_cost(root: &Path) -> CheckupItem {
-    let devices = block_devices(root);
+    let devices = block_devices(root).names;
     let count = devices.len();
     let mut probe = Probe::of_host(root, devices, std::process::id());
     // The first reading makes room for its texts.

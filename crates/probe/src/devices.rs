@@ -5,9 +5,18 @@ use std::path::Path;
 /// Most devices that are followed: a shelf of 240 drives with multipath on top; beyond, a sample would be larger than what it tells.
 const DEVICES_MAX: usize = 512;
 
-/// Kernel names of the whole devices below `root` that have a size, in the order in which people count them: partitions are
+/// Block devices of a host.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct BlockDevices {
+    /// Kernel names of those that are followed, at most 512.
+    pub names: Vec<String>,
+    /// How many more there are.
+    pub left_out: usize,
+}
+
+/// The whole devices below `root` that have a size, in the order in which people count them: partitions are
 /// counted with their disk, paths below NVMe multipath with their drive, and RAM disks and unused loop devices do nothing.
-pub fn block_devices(root: &Path) -> Vec<String> {
+pub fn block_devices(root: &Path) -> BlockDevices {
     let class = root.join("sys/class/block");
     let entries = std::fs::read_dir(&class).into_iter().flatten().flatten();
     let mut names: Vec<String> = entries
@@ -23,9 +32,10 @@ pub fn block_devices(root: &Path) -> Vec<String> {
     // What a program made has no hardware behind it. It comes last, so that a new mapping never pushes out a drive, which would look gone.
     let is_made = |name: &String| !class.join(name).join("device").exists();
     names.sort_by_cached_key(|name| (is_made(name), parts(name)));
+    let left_out = names.len().saturating_sub(DEVICES_MAX);
     names.truncate(DEVICES_MAX);
     names.sort_by_cached_key(|name| parts(name));
-    names
+    BlockDevices { names, left_out }
 }
 
 /// What a name is sorted by, so that `sdb` comes before `sdaa` and `nvme2n1` before `nvme10n1`: its family, the length of one that is
@@ -58,8 +68,8 @@ mod tests {
         put("sda1", "partition", "1\n");
         put("loop0", "size", "0\n");
         put("sr0", "size", "x\n");
-        assert_eq!(block_devices(dir.path()), ["md0", "nvme2n1", "nvme10n1", "sda", "sdb", "sdaa"]);
-        assert_eq!(block_devices(&dir.path().join("absent")), Vec::<String>::new());
+        assert_eq!(block_devices(dir.path()).names, ["md0", "nvme2n1", "nvme10n1", "sda", "sdb", "sdaa"]);
+        assert_eq!(block_devices(&dir.path().join("absent")), BlockDevices::default());
     }
 
     #[test]
@@ -69,7 +79,7 @@ mod tests {
             crate::fixture::put(dir.path(), &format!("sys/class/block/{name}/size"), "8\n");
             crate::fixture::put(dir.path(), &format!("sys/class/block/{name}/hidden"), hidden);
         }
-        assert_eq!(block_devices(dir.path()), ["nvme0n1"]);
+        assert_eq!(block_devices(dir.path()).names, ["nvme0n1"]);
     }
 
     #[test]
@@ -80,7 +90,8 @@ mod tests {
         }
         crate::fixture::put(dir.path(), "sys/class/block/sda/size", "8\n");
         crate::fixture::put(dir.path(), "sys/class/block/sda/device/state", "running\n");
-        let found = block_devices(dir.path());
+        let BlockDevices { names: found, left_out } = block_devices(dir.path());
+        assert_eq!(left_out, 1);
         assert_eq!((found.len(), found.last().map(String::as_str)), (DEVICES_MAX, Some("sda")));
         assert_eq!(found[..3], ["dm-0", "dm-1", "dm-2"]);
     }

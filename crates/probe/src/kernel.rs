@@ -35,16 +35,18 @@ pub fn paging(text: &str, page_bytes: u64) -> Option<Paging> {
     })
 }
 
-/// Interfaces other than the loopback, from `/proc/net/dev`. `None` if a line is malformed.
-pub fn networks(text: &str) -> Option<Vec<NetworkCounters>> {
+/// Interfaces other than the loopback, from `/proc/net/dev`; where there are too many, ports of hardware (`is_port`) come first. `None` if a line is
+/// malformed.
+pub fn networks(text: &str, is_port: impl Fn(&str) -> bool) -> Option<Vec<NetworkCounters>> {
     // Two lines of headings.
     let lines = text.lines().skip(2).filter_map(|line| line.split_once(':'));
-    lines
-        .map(|(name, rest)| (name.trim(), rest))
-        .filter(|(name, _)| *name != "lo")
-        .take(INTERFACES_MAX)
-        .map(network)
-        .collect()
+    let mut all: Vec<(&str, &str)> =
+        lines.map(|(name, rest)| (name.trim(), rest)).filter(|(name, _)| *name != "lo").collect();
+    if all.len() > INTERFACES_MAX {
+        all.sort_by_cached_key(|(name, _)| !is_port(name));
+        all.truncate(INTERFACES_MAX);
+    }
+    all.into_iter().map(network).collect()
 }
 
 fn network((name, rest): (&str, &str)) -> Option<NetworkCounters> {
@@ -94,6 +96,7 @@ mod tests {
 
     #[test]
     fn interfaces_are_read_in_both_directions_and_the_loopback_is_not() {
+        let networks = |text: &str| networks(text, |_| false);
         let found = networks(DEV).unwrap();
         let eth0 = NetworkCounters {
             name: "eth0".into(),
@@ -103,6 +106,15 @@ mod tests {
         assert_eq!(found, [eth0]);
         assert_eq!(networks(&DEV.replace("618", "x")), None);
         assert_eq!(networks(&DEV.replace(" 65 3 4 0 0 0 0", "")), None);
+    }
+
+    #[test]
+    fn where_there_are_too_many_interfaces_none_of_a_container_takes_the_place_of_a_port() {
+        let line = |name: &str| format!("{name}: 1 1 0 0 0 0 0 0 1 1 0 0 0 0 0 0\n");
+        let text: String = (0..99).map(|number| line(&format!("veth{number}"))).chain([line("eth0")]).collect();
+        let found = networks(&format!("Inter-|\n face |\n{text}"), |name| name.starts_with("eth")).unwrap();
+        let names: Vec<&str> = found.iter().map(|network| network.name.as_str()).collect();
+        assert_eq!((names.len(), &names[..3]), (INTERFACES_MAX, &["eth0", "veth0", "veth1"][..]));
     }
 
     #[test]

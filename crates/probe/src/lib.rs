@@ -15,7 +15,7 @@ mod parts;
 mod source;
 
 pub use cost::reading_cost;
-pub use devices::block_devices;
+pub use devices::{BlockDevices, block_devices};
 pub use kernel_log::{DeviceErrors, KernelLog};
 pub use parts::temperatures;
 
@@ -23,7 +23,7 @@ use group::Groups;
 use interrupts::Owned;
 use parts::Readers;
 use source::Source;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 use stend_base::Nanos;
 use stend_record::parts::PathState;
@@ -62,6 +62,8 @@ pub struct Probe {
     interrupts: Source,
     softirqs: Source,
     networks: Source,
+    /// `/sys/class/net`.
+    interfaces: PathBuf,
     tcp: Source,
     paging: Source,
     stat: Source,
@@ -107,6 +109,7 @@ impl Probe {
             interrupts: Source::open(&proc.join("interrupts")),
             softirqs: Source::open(&proc.join("softirqs")),
             networks: Source::open(&proc.join("net/dev")),
+            interfaces: root.join("sys/class/net"),
             tcp: Source::open(&proc.join("net/snmp")),
             paging: Source::open(&proc.join("vmstat")),
             stat: Source::open(&proc.join("stat")),
@@ -143,7 +146,10 @@ impl Probe {
             disks: self.diskstats.read().map_or_else(Vec::new, |text| parse::disks(text, &self.devices)),
             interrupts: self.interrupts.read().and_then(|text| interrupts::hard(text, &self.owned)),
             softirqs: self.softirqs.read().and_then(interrupts::soft),
-            networks: self.networks.read().and_then(kernel::networks),
+            networks: self
+                .networks
+                .read()
+                .and_then(|text| kernel::networks(text, |name| self.interfaces.join(name).join("device").exists())),
             tcp: self.tcp.read().and_then(kernel::tcp),
             paging: self.paging.read().and_then(|text| kernel::paging(text, page_bytes)),
             limits: self.groups.read(),

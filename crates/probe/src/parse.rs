@@ -264,7 +264,7 @@ mod tests {
                 disks(&text, &["sda".to_string(), String::new()]);
                 process(&text, 1 << 16);
                 crate::kernel::paging(&text, 1 << 16);
-                crate::kernel::networks(&text);
+                crate::kernel::networks(&text, |_| false);
                 crate::kernel::tcp(&text);
                 crate::interrupts::hard(&text, &crate::interrupts::Owned::default());
                 crate::interrupts::soft(&text);

@@ -10,8 +10,8 @@ pub const PLACE: &str = "proc/drbd";
 const COPIES: u32 = 2;
 /// A copy with all that was written.
 const UP_TO_DATE: &str = "UpToDate";
-/// Most mirrors that are followed.
-const COUNT_MAX: usize = 64;
+/// Most mirrors that are followed: as many as a recording follows block devices.
+const COUNT_MAX: usize = 512;
 
 /// A mirror as one of its hosts sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,7 +44,7 @@ pub fn minor_of(name: &str) -> Option<u32> {
     name.strip_prefix("drbd")?.parse().ok()
 }
 
-/// The mirrors that a text of the kernel tells of and whose numbers are `wanted`, at most 64.
+/// The mirrors that a text of the kernel tells of and whose numbers are `wanted`, at most 512.
 pub fn mirrors(text: &str, wanted: impl Fn(u32) -> bool) -> Vec<Mirror> {
     let mut found: Vec<Mirror> = Vec::new();
     // Lines without a number are of the mirror before them.
@@ -236,7 +236,7 @@ mod tests {
         }
         let huge = "1: cs:SyncTarget ro:a/b ds:c/d\n% (1/99999999999999999999)K\n% (1/18446744073709551615)M\nfinish: 99999999999999999:0:0\n";
         assert_eq!(mirrors(huge)[0].work, None);
-        assert_eq!(mirrors(&"1: cs:A ro:a/b ds:c/d\n".repeat(99)).len(), COUNT_MAX);
+        assert_eq!(mirrors(&"1: cs:A ro:a/b ds:c/d\n".repeat(999)).len(), COUNT_MAX);
     }
 
     #[test]

@@ -91,6 +91,7 @@ pub fn record(order: RecordOrder, control: &Control, tell: &mut dyn FnMut(Record
     let (mut due, mut edge) = (begun, begun + EDGE_EVERY);
     loop {
         let (sample, changed) = sampler.read();
+        sampler.left_out().into_iter().for_each(|why| tell(RecordingNews::Warning(why)));
         let now = sample.at;
         let other = changed.is_some();
         let changed = changed.map(|kind| News::kept(file.with_detachable(kind)));

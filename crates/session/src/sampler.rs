@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
-use stend_base::{Error, Nanos, Result, say};
-use stend_probe::{PartsProbe, Probe, block_devices};
+use stend_base::{Error, Nanos, Result, Say, say};
+use stend_probe::{BlockDevices, PartsProbe, Probe, block_devices};
 use stend_record::parts::Temperature;
 use stend_record::{EventKind, Parts, Sample};
 
@@ -22,6 +22,9 @@ const PATIENCE: Duration = Duration::from_secs(5);
 pub struct Sampler {
     root: PathBuf,
     devices: Vec<String>,
+    /// How many more there are, and how many of them were told of.
+    left_out: usize,
+    told: usize,
     probe: Probe,
     looked: Nanos,
     slow: Arc<Mutex<Slow>>,
@@ -41,7 +44,7 @@ impl Sampler {
     ///
     /// Errors: kind `Preflight` if no thread can be started.
     pub fn new(root: &Path) -> Result<Sampler> {
-        let devices = block_devices(root);
+        let BlockDevices { names: devices, left_out } = block_devices(root);
         let slow = Arc::new(Mutex::new(Slow { devices: devices.clone(), read: None }));
         let (of, place) = (Arc::downgrade(&slow), root.to_path_buf());
         // Never joined: one that waits for a dying drive ends with the process.
@@ -52,6 +55,8 @@ impl Sampler {
             probe: Probe::of_host(root, devices.clone(), std::process::id()),
             root: root.to_path_buf(),
             devices,
+            left_out,
+            told: 0,
             looked: stend_sys::clock::now(),
             slow,
         })
@@ -60,6 +65,19 @@ impl Sampler {
     /// Kernel names of the devices that are read.
     pub fn devices(&self) -> &[String] {
         &self.devices
+    }
+
+    /// Devices that are not read because there are too many; told again only when there are more of them.
+    pub fn left_out(&mut self) -> Option<Say> {
+        let (left_out, most) = (self.left_out, self.devices.len());
+        let is_news = left_out > self.told;
+        self.told = self.told.max(left_out);
+        is_news.then(|| {
+            say!(
+                "not all block devices are read: {most} are, drives first, and {left_out} more are there",
+                "читаются не все блочные устройства: читается {most}, сначала накопители, и есть ещё {left_out}"
+            )
+        })
     }
 
     /// A sample of now, and what has become of the devices since the one before, if anything has.
@@ -74,7 +92,8 @@ impl Sampler {
     /// Follows the devices that there are now.
     fn look(&mut self, now: Nanos) -> Option<EventKind> {
         self.looked = now;
-        let found = block_devices(&self.root);
+        let BlockDevices { names: found, left_out } = block_devices(&self.root);
+        self.left_out = left_out;
         let missing = |from: &[String], of: &[String]| -> Vec<String> {
             of.iter().filter(|name| !from.contains(name)).cloned().collect()
         };
@@ -191,6 +210,19 @@ mod tests {
         assert_eq!(sampler.look(sampler.looked + LOOK_EVERY), None);
         let names: Vec<String> = sampler.read().0.disks.into_iter().map(|disk| disk.name).collect();
         assert_eq!(names, ["sdb", "sdc"]);
+    }
+
+    #[test]
+    fn devices_that_are_too_many_are_told_of_once() {
+        let names: Vec<String> = (0..514).map(|number| format!("dm-{number}")).collect();
+        let dir = host(&names.iter().map(String::as_str).collect::<Vec<_>>());
+        let mut sampler = Sampler::new(dir.path()).unwrap();
+        let told = sampler.left_out().unwrap();
+        assert!(told.en.contains("512 are, drives first, and 2 more are there"), "{told:?}");
+        assert_eq!(sampler.left_out(), None);
+        put(dir.path(), "dm-514");
+        sampler.look(sampler.looked + LOOK_EVERY);
+        assert!(sampler.left_out().unwrap().en.ends_with("and 3 more are there"));
     }
 
     #[test]

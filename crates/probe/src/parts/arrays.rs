@@ -1,7 +1,7 @@
 //! Arrays of md: `/sys/class/block/mdN/md`.
 //= linux, Documentation/admin-guide/md.rst: "MD devices in sysfs"
 
-use super::{COUNT_MAX, word};
+use super::word;
 use crate::source::Source;
 use std::path::Path;
 use stend_record::parts::ArrayState;
@@ -34,7 +34,7 @@ pub fn find(root: &Path, devices: &[String]) -> Vec<Array> {
             completed: open("sync_completed"),
         })
     };
-    devices.iter().filter_map(array).take(COUNT_MAX).collect()
+    devices.iter().filter_map(array).collect()
 }
 
 impl Array {

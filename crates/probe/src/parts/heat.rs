@@ -1,7 +1,7 @@
 //! How fast the CPUs run, whether heat held them back, and how warm the drives are.
 //= linux, Documentation/ABI/testing/sysfs-devices-system-cpu: scaling_cur_freq, thermal_throttle; hwmon/sysfs-interface.rst
 
-use super::{COUNT_MAX, hardware, names};
+use super::{hardware, names};
 use crate::source::Source;
 use std::path::{Path, PathBuf};
 use stend_record::parts::Temperature;
@@ -44,7 +44,7 @@ impl Heat {
             ];
             wanted.into_iter().filter(|(_, file)| file.exists()).for_each(|(list, file)| list.push(file));
         }
-        heat.drives = devices.iter().filter_map(|device| drive(root, device)).take(COUNT_MAX).collect();
+        heat.drives = devices.iter().filter_map(|device| drive(root, device)).collect();
         heat
     }
 

@@ -1,7 +1,7 @@
 //! PCIe links of the drives below the targets, or of the controllers that they hang on.
 //= linux, Documentation/ABI/testing/sysfs-bus-pci: current_link_speed, max_link_speed, aer_dev_correctable
 
-use super::{COUNT_MAX, hardware};
+use super::hardware;
 use crate::source::Source;
 use std::path::{Path, PathBuf};
 use stend_record::parts::{Link, LinkState};
@@ -32,7 +32,7 @@ pub fn find(root: &Path, devices: &[String]) -> Vec<LinkFiles> {
             continue;
         };
         let Some(files) = files(device, &function) else { continue };
-        if !found.iter().any(|known| known.address == files.address) && found.len() < COUNT_MAX {
+        if !found.iter().any(|known| known.address == files.address) {
             found.push(files);
         }
     }

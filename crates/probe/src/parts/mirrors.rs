@@ -1,6 +1,5 @@
 //! Mirrors of two hosts (DRBD 8.4): `/proc/drbd`, in which version 9 has nothing but its number.
 
-use super::COUNT_MAX;
 use crate::source::Source;
 use std::path::Path;
 use stend_record::mirrors::{PLACE, minor_of, mirrors};
@@ -16,7 +15,7 @@ pub struct Mirrors {
 impl Mirrors {
     /// The mirrors among the devices.
     pub fn find(root: &Path, devices: &[String]) -> Mirrors {
-        let minors: Vec<u32> = devices.iter().filter_map(|name| minor_of(name)).take(COUNT_MAX).collect();
+        let minors: Vec<u32> = devices.iter().filter_map(|name| minor_of(name)).collect();
         let file = if minors.is_empty() { Source::absent() } else { Source::open(&root.join(PLACE)) };
         Mirrors { file, minors }
     }
@@ -53,5 +52,7 @@ mod tests {
         let many: String = (0..99).map(|minor| line(minor, "UpToDate")).collect();
         std::fs::write(dir.path().join(PLACE), many).unwrap();
         assert_eq!(of(&["drbd98"]).len(), 1, "however many there are before it");
+        let all: Vec<String> = (0..99).map(|minor| format!("drbd{minor}")).collect();
+        assert_eq!(Mirrors::find(dir.path(), &all).read().len(), 99);
     }
 }

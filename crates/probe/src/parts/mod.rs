@@ -28,8 +28,9 @@ use stend_record::parts::Temperature;
 /// every second.
 const EVERY: Nanos = Nanos::secs(5);
 
-/// Most arrays, pools and paths of a kind that are followed: as many as a run may have targets.
-const COUNT_MAX: usize = 64;
+/// Most names of a directory that are looked at. Devices are limited by who asks for them, and each has its readings; the largest directory is
+/// that of network interfaces, which has one or two for each container.
+const NAMES_MAX: usize = 1024;
 
 /// Readers of all parts.
 #[derive(Debug)]
@@ -133,7 +134,7 @@ fn names(place: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(place).into_iter().flatten().flatten();
     let mut names: Vec<String> = entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
     names.sort();
-    names.truncate(COUNT_MAX);
+    names.truncate(NAMES_MAX);
     names
 }
 
@@ -155,6 +156,39 @@ mod tests {
         assert_eq!([seen(1), seen(2), seen(5), seen(6), seen(7)], [true, false, false, true, false]);
         assert_eq!(*readers.at_edge(), Parts::default());
         assert!(readers.on_time(Nanos::secs(8)).is_some() && readers.on_time(Nanos::secs(9)).is_none());
+    }
+
+    #[test]
+    fn a_shelf_of_drives_is_read_to_the_last_one() {
+        const DRIVES: usize = 90;
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().canonicalize().unwrap();
+        let class = root.join("sys/class/block");
+        let put = |path: PathBuf, text: &str| {
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        };
+        let mut devices = Vec::new();
+        for number in 0..DRIVES {
+            let device = format!("nvme{number}n1");
+            let function = root.join(format!("sys/devices/pci0000:00/0000:00:01.0/{number:04}:01:00.0"));
+            for end in ["max", "current"] {
+                put(function.join(format!("{end}_link_speed")), "16.0 GT/s PCIe\n");
+                put(function.join(format!("{end}_link_width")), "4\n");
+            }
+            let controller = function.join(format!("nvme/nvme{number}"));
+            put(controller.join("hwmon0/temp1_input"), "40000\n");
+            std::fs::create_dir_all(class.join(&device)).unwrap();
+            std::os::unix::fs::symlink(&controller, class.join(&device).join("device")).unwrap();
+            devices.push(device);
+            put(class.join(format!("md{number}/md/level")), "raid1\n");
+            devices.push(format!("md{number}"));
+        }
+        put(root.join(format!("proc/spl/kstat/zfs/{}/state", "z".repeat(9))), "ONLINE\n");
+        (0..DRIVES).for_each(|number| put(root.join(format!("proc/spl/kstat/zfs/stats{number}")), "0\n"));
+        let parts = Readers::find(&root, &devices).at_edge();
+        assert_eq!((parts.temperatures.len(), parts.links.len(), parts.arrays.len()), (DRIVES, DRIVES, DRIVES));
+        assert_eq!(parts.pools.len(), 1, "however many files of counters are before it");
     }
 
     #[test]
