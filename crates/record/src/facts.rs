@@ -228,7 +228,16 @@ pub fn joins_paths(uuid: &str) -> bool {
     uuid.starts_with("mpath-") || uuid.starts_with(STAND_PATHS)
 }
 
+/// Transports of drives that a logout takes away; `loop` is NVMe-oF within a host. Disks of SCSI over Fibre Channel go only when something fails.
+const OVER_NETWORK: [&str; 5] = ["iscsi", "fc", "tcp", "rdma", "loop"];
+
 impl Device {
+    /// Whether people take it away as a matter of course: a removable drive, or one over a network.
+    pub fn is_detachable(&self) -> bool {
+        let transport = self.transport.as_deref().unwrap_or_default();
+        self.removable || OVER_NETWORK.contains(&transport) && (transport != "fc" || self.name.starts_with("nvme"))
+    }
+
     /// Whether it is a mapping that joins paths to one drive.
     pub fn joins_paths(&self) -> bool {
         let uuid = self.identity.as_deref().and_then(|identity| identity.strip_prefix("dm:"));

@@ -12,15 +12,12 @@ use std::time::Duration;
 use stend_base::{Bytes, Nanos, Result, Say, say};
 use stend_plan::{PlanInputs, PlanTarget};
 use stend_record::store::{self, Options, Writer};
-use stend_record::{Device, Entry, Event, EventKind, HostId, HostInfo, Recording, RunHeader, RunState, Sample};
+use stend_record::{Entry, Event, EventKind, HostId, HostInfo, Recording, RunHeader, RunState, Sample};
 use stend_run::ControlSocket;
 use stend_spec::suite::Suite;
 
 /// How often the file is synced, made fewer samples of, and tried again when its disk was full.
 const EDGE_EVERY: Nanos = Nanos::secs(10);
-
-/// Transports of drives that a logout takes away; `loop` is NVMe-oF within a host. Disks of SCSI over Fibre Channel go only when something fails.
-const OVER_NETWORK: [&str; 5] = ["iscsi", "fc", "tcp", "rdma", "loop"];
 
 /// What is to be recorded.
 #[derive(Debug, Clone)]
@@ -198,12 +195,8 @@ impl File {
 
 /// Kernel names of the drives of a host that people take away as a matter of course.
 fn detachable(host: &HostInfo) -> BTreeSet<String> {
-    let over_network = |device: &Device| {
-        let transport = device.transport.as_deref().unwrap_or_default();
-        OVER_NETWORK.contains(&transport) && (transport != "fc" || device.name.starts_with("nvme"))
-    };
-    let is = |device: &&Device| device.removable || over_network(device);
-    host.targets.iter().flat_map(|target| &target.devices).filter(is).map(|device| device.name.clone()).collect()
+    let devices = host.targets.iter().flat_map(|target| &target.devices);
+    devices.filter(|device| device.is_detachable()).map(|device| device.name.clone()).collect()
 }
 
 /// Header and place of a new recording.
@@ -238,7 +231,7 @@ fn begin(order: &RecordOrder) -> Result<(RunHeader, PathBuf)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use stend_record::{TargetFacts, TargetKind, WriteAccess};
+    use stend_record::{Device, TargetFacts, TargetKind, WriteAccess};
 
     #[test]
     fn removable_drives_and_drives_over_a_network_are_detachable() {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use stend_analyse::journal::{JournalRule, Problem, ProblemSeverity};
-use stend_base::{Nanos, Say};
+use stend_base::{Bytes, Nanos, Say};
 use stend_record::parts::{ArcCounters, ArrayState, Link, LinkState, PathState, PoolState, Temperature};
 use stend_record::sample::{CpuTimes, DiskCounters, Memory, NetworkCounters, Paging, Pressure, TcpCounters, Traffic};
 use stend_record::{Device, Health, HostFacts, HostInfo, Parts, Sample, TargetFacts, TargetKind, WriteAccess};
@@ -22,8 +22,8 @@ pub fn host() -> HostInfo {
         devices: vec![device],
         ..TargetFacts::new(format!("/dev/{DRIVE}"), TargetKind::BlockDevice, WriteAccess::OwnDirectory)
     };
-    let facts = HostFacts { hostname: "nas".into(), kernel: "6.12.0 #1 SMP".into(), ..HostFacts::default() };
-    HostInfo { facts: Some(facts), targets: vec![target], ..HostInfo::default() }
+    let facts = HostFacts { hostname: "nas".into(), kernel: "6.12.0 #1 SMP".into(), huge_pages: Bytes::gib(1), ..HostFacts::default() };
+    HostInfo { facts: Some(facts), targets: vec![target], ports: vec!["eth0".into()], ..HostInfo::default() }
 }
 
 pub fn health() -> BTreeMap<String, Health> {

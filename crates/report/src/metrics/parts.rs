@@ -31,7 +31,11 @@ pub(super) fn host(page: &mut Page, host: &HostInfo) {
         let release = facts.kernel.split(' ').next().unwrap_or_default();
         let labels = [("nodename", facts.hostname.as_str()), ("release", release), ("sysname", "Linux")];
         page.sample(name, &labels, 1.0);
+        let huge_pages = Some(facts.huge_pages.0 as f64);
+        page.alone(("node_memory_Hugetlb_bytes", "gauge", "Memory that is set aside as huge pages."), huge_pages);
     }
+    let port = ("stend_network_port_info", "gauge", "Interfaces with hardware; others count the same bytes once more.");
+    page.each(port, &host.ports, |name| Some((vec![("device", name.clone())], 1.0)));
     let devices = host.targets.iter().flat_map(|target| &target.devices);
     page.each(("node_disk_info", "gauge", "Model and firmware of a drive."), devices, |device| {
         let text = |of: &Option<String>| of.clone().unwrap_or_default();
@@ -40,6 +44,8 @@ pub(super) fn host(page: &mut Page, host: &HostInfo) {
             ("model", text(&device.model)),
             ("revision", text(&device.firmware)),
             ("rotational", device.rotational.map_or("", |yes| if yes { "1" } else { "0" }).to_string()),
+            // Not of node_exporter: that a drive is gone which people take away is no alarm.
+            ("detachable", if device.is_detachable() { "1" } else { "0" }.to_string()),
         ];
         (device.kind == "disk").then_some((labels, 1.0))
     });
