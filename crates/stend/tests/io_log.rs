@@ -108,6 +108,33 @@ fn one_trial_is_written_as_fio_has_it_and_what_means_nothing_is_refused() {
     assert!(store::read(path.as_ref()).is_ok_and(|again| again == run), "nothing was written over it");
 }
 
+/// The line of the page that begins so, with this log in place of the export.
+fn sorted_as_the_page_says(scratch: &Scratch, begin: &str, log: &str) -> Vec<String> {
+    let page = include_str!("../../../docs/formats/io-log.md");
+    let command = page.lines().find(|line| line.starts_with(begin)).expect("a command");
+    let (words, file) = (command.strip_prefix("stend ").expect("ours"), scratch.file("log", log));
+    let (_, rest) = words.split_once(" | ").expect("a pipe");
+    tool(&["sh", "-c", &format!("cat '{file}' | {rest}")]).lines().map(String::from).collect()
+}
+
+#[test]
+fn a_log_is_sorted_by_time_as_the_page_says_whatever_its_labels_contain() {
+    let scratch = Scratch::new();
+    let head = "trial,case,stream,job,begin_ns,latency_ns,op,offset,bytes,failed\n";
+    let rows = [
+        "0,\"mix, queue_depth 4\",0,0,2000,900,read,0,4096,false",
+        "0,\"mix, queue_depth 4\",0,1,-500,700,write,4096,4096,false",
+        "1,plain,0,0,30,9,read,0,4096,false",
+        "2,\"a, b, c\",0,7,7,8,read,8192,4096,false",
+    ];
+    let log = head.to_string() + &rows.map(|row| format!("{row}\n")).concat();
+    let csv = sorted_as_the_page_says(&scratch, "stend export RUN --ios | ", &log);
+    assert_eq!(csv, [rows[1], rows[3], rows[2], rows[0]]);
+    let lines = ["12, 900, 0, 4096, 0, 0", "3, 80, 1, 4096, 512, 0", "103, 7, 0, 4096, 0, 0", "3, 9, 0, 4096, 0, 0"];
+    let fio = sorted_as_the_page_says(&scratch, "stend export RUN --ios --trial", &lines.join("\n"));
+    assert_eq!(fio, [lines[1], lines[3], lines[0], lines[2]]);
+}
+
 #[test]
 fn a_coordinator_that_is_killed_during_a_logged_trial_leaves_a_file_whose_log_opens() {
     let scratch = Scratch::new();
