@@ -243,7 +243,8 @@ impl Results {
     ///
     /// Errors: `RunUnknown`; those of reading it.
     pub fn run_file(&self, name: &str) -> Result<RunFile> {
-        run_file::open(&self.catalogue.find(name)?, &self.scratch)
+        let path = self.catalogue.find(name)?;
+        run_file::open(&path, &self.scratch, &|| self.catalogue.is_recording(&path))
     }
 
     fn read(&self, name: &str) -> Result<RunRecord> {

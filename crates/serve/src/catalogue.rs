@@ -75,6 +75,11 @@ impl Catalogue {
         }
     }
 
+    /// Whether a file that was found is a recording.
+    pub fn is_recording(&self, path: &Path) -> bool {
+        store::glance(path).is_ok_and(|found| found.header.recording.is_some())
+    }
+
     /// A page of the list.
     ///
     /// Errors: `RunUnknown` for a cursor whose run is gone; `Usage` for what is no condition; those of reading the directory.

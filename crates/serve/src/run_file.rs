@@ -25,10 +25,11 @@ impl Copy {
     fn take() -> Result<Copy> {
         let mut copies = COPIES.lock().unwrap_or_else(PoisonError::into_inner);
         let free = copies.iter().position(|taken| !taken).ok_or_else(|| {
-            busy(say!(
+            let message = say!(
                 "others are reading run files that are being written",
                 "файлы прогонов, в которые идёт запись, сейчас читают другие"
-            ))
+            );
+            busy(message, say!("try again in a moment", "повторите чуть позже"))
         })?;
         copies[free] = true;
         Ok(Copy(free))
@@ -53,10 +54,10 @@ pub struct RunFile {
     pub copy: Option<Copy>,
 }
 
-/// Opens a run file; a copy of one that is being written is made in this directory.
+/// Opens a run file; a copy of one that is being written is made in this directory. A recording, if it is one, does not end by itself.
 ///
-/// Errors: `RunFile` if it cannot be read.
-pub fn open(path: &Path, directory: &Path) -> Result<RunFile> {
+/// Errors: `RunFile` if it cannot be read; `ServerBusy` if it cannot be copied now.
+pub fn open(path: &Path, directory: &Path, is_recording: &dyn Fn() -> bool) -> Result<RunFile> {
     // Before the file is looked at: what changes meanwhile has another tag.
     let stamp = stamp(path);
     let [_, log] = &stamp;
@@ -64,7 +65,7 @@ pub fn open(path: &Path, directory: &Path) -> Result<RunFile> {
     let (file, copy) = match is_written {
         true => {
             let copy = Copy::take()?;
-            has_room(directory, stamp.iter().flatten().map(|(size, ..)| size).sum())?;
+            has_room(directory, stamp.iter().flatten().map(|(size, ..)| size).sum(), is_recording)?;
             let file = database::moment(path, &directory.join(format!("{PREFIX}{}", copy.0)))?;
             (file, Some(copy))
         }
@@ -75,25 +76,34 @@ pub fn open(path: &Path, directory: &Path) -> Result<RunFile> {
 }
 
 /// Errors: `ServerBusy` if a copy of this size would leave too little space for what is being written.
-fn has_room(directory: &Path, size: u64) -> Result<()> {
+fn has_room(directory: &Path, size: u64, is_recording: &dyn Fn() -> bool) -> Result<()> {
     // Where the space cannot be told, writing the copy tells.
     match stend_sys::block::space(directory) {
         Ok((_, free)) if free < size.saturating_add(LEFT) => {
             let (size, free) = (Bytes(size), Bytes(free));
-            Err(busy(say!(
+            let message = say!(
                 |l| "a copy takes {size}, and {free} are free",
                 "копия займёт {size}, а свободно {free}",
                 size = format::bytes(size, l),
                 free = format::bytes(free, l)
-            )))
+            );
+            Err(busy(
+                message,
+                match is_recording() {
+                    true => say!(
+                        "make room where the server keeps its files, or end the recording with `stend stop`",
+                        "освободите место на диске сервера или завершите запись командой `stend stop`"
+                    ),
+                    false => say!("try again when the run has ended", "повторите, когда прогон закончится"),
+                },
+            ))
         }
         _ => Ok(()),
     }
 }
 
-fn busy(message: Say) -> Box<Error> {
-    Error::new(Code::ServerBusy, message)
-        .hint(say!("try again when the run has ended", "повторите, когда прогон закончится"))
+fn busy(message: Say, hint: Say) -> Box<Error> {
+    Error::new(Code::ServerBusy, message).hint(hint)
 }
 
 fn unreadable(path: &Path, Say { en, ru }: &Say) -> Box<Error> {
@@ -112,13 +122,19 @@ mod tests {
         let path = dir.path().join("R-1.stend");
         let db = Connection::open(&path).unwrap();
         db.execute_batch("PRAGMA journal_mode = WAL; CREATE TABLE t (x); INSERT INTO t VALUES (1);").unwrap();
-        let open = || open(&path, dir.path());
+        let open = || open(&path, dir.path(), &|| false);
         let (one, two) = (open().unwrap(), open().unwrap());
         assert!(one.copy.is_some() && one.size > 0);
         assert_eq!(open().err().unwrap().code, Code::ServerBusy);
         drop(two);
         drop(open().unwrap());
-        assert_eq!(has_room(dir.path(), u64::MAX / 2).unwrap_err().code, Code::ServerBusy);
+        let refused = |is_recording: bool| {
+            let error = has_room(dir.path(), u64::MAX / 2, &|| is_recording).unwrap_err();
+            (error.code, error.hint.unwrap().en)
+        };
+        assert_eq!(refused(false), (Code::ServerBusy, "try again when the run has ended".into()));
+        // It goes on until somebody ends it.
+        assert!(refused(true).1.contains("end the recording with `stend stop`"));
         // Nothing is left that has a name.
         let left = std::fs::read_dir(dir.path()).unwrap().flatten();
         assert_eq!(left.filter(|entry| entry.file_name().to_string_lossy().starts_with(PREFIX)).count(), 0);
