@@ -217,12 +217,8 @@ fn tables(folder: &str, of: &Opened, sizes: &[u64], left: &mut u64, making: &mut
     let first = kept(sizes, left);
     let begins = of.from + first;
     if first > 0 {
-        let at = format::utc(of.unix_ns(begins).unwrap_or_default().div_euclid(1_000_000_000));
-        let cut = say!(
-            "samples before {at}: with them the tables would be larger than a bundle may be",
-            "отсчёты до {at}: с ними таблицы превысили бы предел"
-        );
-        making.leave_out(BundlePart::Samples, cut);
+        let begin = (begins..of.rows.len()).find_map(|index| of.unix_ns(index));
+        making.leave_out(BundlePart::Samples, cut(begin, &of.rows.record.header.id));
     }
     let mut before = None;
     for index in begins..of.rows.len() {
@@ -235,6 +231,23 @@ fn tables(folder: &str, of: &Opened, sizes: &[u64], left: &mut u64, making: &mut
         before = Some(sample);
     }
     files.into_iter().try_for_each(|file| making.whole(file))
+}
+
+/// What is left out of the tables of a recording, of which the first sample that is in them is of this time.
+fn cut(begin_ns: Option<i64>, id: &str) -> Say {
+    match begin_ns {
+        Some(begin) => {
+            let at = format::utc(begin.div_euclid(1_000_000_000));
+            say!(
+                "samples before {at}: with them the tables would be larger than a bundle may be",
+                "отсчёты до {at}: с ними таблицы превысили бы предел"
+            )
+        }
+        None => say!(
+            "all samples of recording {id}: with them the tables would be larger than a bundle may be",
+            "все отсчёты записи {id}: с ними таблицы превысили бы предел"
+        ),
+    }
 }
 
 /// How many of the oldest are left out so that the others take no more than is left.
@@ -259,5 +272,11 @@ mod tests {
         assert_eq!(kept(&[50, 40, 10], &mut left), 2);
         assert_eq!((left, kept(&[1], &mut left)), (0, 1));
         assert_eq!(kept(&[], &mut left), 0);
+    }
+
+    #[test]
+    fn a_recording_of_which_no_sample_is_in_the_tables_is_named() {
+        assert!(cut(None, "R-1").en.starts_with("all samples of recording R-1: "));
+        assert!(cut(Some(1_795_296_600_000_000_000), "R-1").en.starts_with("samples before 2026-11-2"));
     }
 }
