@@ -44,7 +44,7 @@ const SIGNS: [(&str, Sign); 7] = [
 
 impl Condition {
     /// Reads `FACT SIGN VALUE`, several joined by `and`. Signs are `=`, `!=`, `contains` or `~`, and for numbers `<`, `<=`, `>`, `>=`. A value with spaces
-    /// stands in quotes.
+    /// or signs stands in quotes.
     ///
     /// Errors: `Usage` with the part that is wrong.
     pub fn parse(text: &str) -> Result<Condition> {
@@ -149,8 +149,8 @@ fn term(words: &[Word], whole: &str) -> Result<Term> {
     })?;
     let [value] = value else {
         return Err(wrong(say!(
-            "`{name}` needs one value; a value with spaces stands in quotes",
-            "для `{name}` нужно одно значение; значение с пробелами пишут в кавычках"
+            "`{name}` needs one value; a value with spaces or signs (= ! < > ~) stands in quotes",
+            "для `{name}` нужно одно значение; значение с пробелами или знаками (= ! < > ~) пишут в кавычках"
         )));
     };
     let is_ordered = !matches!(sign, Sign::Equal | Sign::Unequal);
@@ -230,6 +230,7 @@ mod tests {
             ("firmware != GDC5", true),
             ("firmware = GDC5", false),
             ("model contains 'and'", false),
+            ("target != 'a=b'", true),
         ] {
             assert_eq!(Condition::parse(condition).unwrap().holds(&facts()), holds, "{condition}");
         }
@@ -249,6 +250,7 @@ mod tests {
             ("block contains 4", "number"),
             ("model < 4", "text"),
             ("target = /mnt/my disk", "one value"),
+            ("label = a=b", "spaces or signs (= ! < > ~)"),
             ("target = 'x", "quote"),
             ("iops > NaN", "`NaN`"),
             ("iops > inf", "`inf`"),
