@@ -3,6 +3,7 @@
 
 use crate::token::{self, Hash};
 use crate::users::{Sender, Users};
+use std::cmp::Reverse;
 use std::collections::{HashMap, VecDeque};
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,8 +12,8 @@ use stend_base::{Code, Error, say};
 
 /// How long a browser stays signed in. By eye: a week of work.
 pub const SESSION: Duration = Duration::from_secs(7 * 24 * 3600);
-/// Browsers that are signed in at the same time, with all tokens and with one; the oldest goes first, and that of another token only if the own
-/// one has none. By eye: a person has few browsers.
+/// Browsers that are signed in at the same time, with all tokens and with one. The oldest of the own token goes first; if all places are taken, the
+/// oldest of the token that has most, so that no holder of many signs out one of few. By eye: a person has few browsers.
 const SESSIONS_MAX: usize = 64;
 const OF_TOKEN_MAX: usize = 8;
 /// Wrong tokens of a machine and minute that are answered as such; more are answered with "too many". 256 random bits cannot be guessed at
@@ -56,6 +57,18 @@ struct State {
     wrong: HashMap<IpAddr, (Instant, u32)>,
 }
 
+impl State {
+    /// Which session ends where one more begins with this token; `None`: there is room.
+    fn gives_place(&self, token: &Hash) -> Option<usize> {
+        let count = |token: &Hash| self.sessions.iter().filter(|(_, _, of)| of == token).count();
+        if count(token) == OF_TOKEN_MAX {
+            return self.sessions.iter().position(|(_, _, of)| of == token);
+        }
+        let places = self.sessions.iter().enumerate().filter(|_| self.sessions.len() == SESSIONS_MAX);
+        places.max_by_key(|(place, (_, _, of))| (count(of), Reverse(*place))).map(|(place, _)| place)
+    }
+}
+
 impl Guard {
     /// Lets in the holders of valid tokens.
     pub fn new(users: Arc<Users>) -> Guard {
@@ -95,10 +108,8 @@ impl Guard {
         let cookie = token::secret()?;
         let mut state = self.state();
         state.sessions.retain(|(_, until, _)| now < *until);
-        let of_token = state.sessions.iter().filter(|(_, _, of)| *of == hash).count();
-        if of_token == OF_TOKEN_MAX || state.sessions.len() == SESSIONS_MAX {
-            let own = state.sessions.iter().position(|(_, _, of)| *of == hash);
-            state.sessions.remove(own.unwrap_or(0));
+        if let Some(place) = state.gives_place(&hash) {
+            state.sessions.remove(place);
         }
         state.sessions.push_back((token::hash(&cookie), now + SESSION, hash));
         Ok(Ok(cookie))
@@ -250,12 +261,13 @@ mod tests {
         let of_viewer: Vec<String> = (0..SESSIONS_MAX).map(|_| sign_in(&viewer)).collect();
         let left: Vec<usize> = (0..SESSIONS_MAX).filter(|at| is_in(&of_viewer[*at])).collect();
         assert!(is_in(&of_admin) && left.iter().copied().eq(SESSIONS_MAX - OF_TOKEN_MAX..SESSIONS_MAX), "{left:?}");
-        // When all places are taken, one that has a place gives its own, and only a new one takes that of the oldest.
+        // When all places are taken, the oldest of the token with most goes, and no older one of a token with few.
         let others: Vec<String> = (0..SESSIONS_MAX - OF_TOKEN_MAX - 1).map(|at| issue(&at.to_string())).collect();
         others.iter().for_each(|token| drop(sign_in(token)));
-        sign_in(&others[0]);
-        assert!(is_in(&of_admin));
-        sign_in(&issue("new"));
-        assert!(!is_in(&of_admin));
+        let of_others = sign_in(&others[0]);
+        let of_new = sign_in(&issue("new"));
+        let left: Vec<usize> = (0..SESSIONS_MAX).filter(|at| is_in(&of_viewer[*at])).collect();
+        assert!(left.iter().copied().eq(SESSIONS_MAX - OF_TOKEN_MAX + 2..SESSIONS_MAX), "{left:?}");
+        assert!([&of_admin, &of_others, &of_new].into_iter().all(is_in));
     }
 }
