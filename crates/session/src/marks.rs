@@ -143,16 +143,30 @@ fn change(recording: &Path, now: i64, make: impl FnOnce(&mut Marks) -> Marked) -
         return Ok(marked);
     }
     let text = lines::text(&marks);
-    if marks.all().len() > MARKS_MAX || text.len() as u64 > SIZE_MAX {
-        let shown = place.display();
-        return Err(Error::preflight(say!(
+    has_room(&place, marks.all().len(), text.len() as u64)?;
+    write(directory, &place, &text).map_err(|error| cannot_change(&place, &stend_sys::regular::why(&error)))?;
+    Ok(marked)
+}
+
+/// Whether a file of marks may have so many, and so many bytes.
+fn has_room(place: &Path, count: usize, size: u64) -> Result<()> {
+    let shown = place.display();
+    match (count > MARKS_MAX, size > SIZE_MAX) {
+        (true, _) => Err(Error::preflight(say!(
             "`{shown}` has {MARKS_MAX} marks, and takes no more",
             "в `{shown}` уже {MARKS_MAX} пометок, больше нельзя"
         ))
-        .hint(say!("take some back", "снимите часть")));
+        .hint(say!("take some back", "снимите часть"))),
+        (false, true) => Err(Error::preflight(say!(
+            "`{shown}` would be larger than 1 MiB",
+            "файл `{shown}` стал бы больше 1 МиБ"
+        ))
+        .hint(say!(
+            "take some marks back, or write shorter comments",
+            "снимите часть пометок или пишите комментарии короче"
+        ))),
+        (false, false) => Ok(()),
     }
-    write(directory, &place, &text).map_err(|error| cannot_change(&place, &stend_sys::regular::why(&error)))?;
-    Ok(marked)
 }
 
 fn cannot_change(place: &Path, Say { en, ru }: &Say) -> Box<Error> {

@@ -114,6 +114,21 @@ fn more_than_a_thousand_marks_and_one_that_is_none_are_refused() {
 }
 
 #[test]
+fn marks_that_would_be_too_large_are_not_called_too_many() {
+    let (_dir, file) = recording();
+    let long = |n: usize| Mark { comment: Some("ж".repeat(500)), ..muted(&format!("sd{n}")) };
+    let head = lines::text(&Marks::default()).len();
+    let each = lines::text(&Marks::new(vec![long(1000)])).len() - head;
+    let count = (SIZE_MAX as usize - head) / each;
+    assert!(count < MARKS_MAX, "{count}");
+    let text = lines::text(&Marks::new((0..count).map(|n| long(1000 + n)).collect()));
+    std::fs::write(place(&file), &text).unwrap();
+    let error = put(&file, long(5000), NOW).unwrap_err();
+    assert!(error.message.en.contains("larger than 1 MiB") && error.hint.is_some(), "{error}");
+    assert_eq!(std::fs::read_to_string(place(&file)).unwrap(), text);
+}
+
+#[test]
 fn a_file_of_another_user_mutes_nothing() {
     let (dir, file) = recording();
     put(&file, muted("sda"), NOW).unwrap();
