@@ -157,14 +157,13 @@ fn has_room(place: &Path, count: usize, size: u64) -> Result<()> {
             "в `{shown}` уже {MARKS_MAX} пометок, больше нельзя"
         ))
         .hint(say!("take some back", "снимите часть"))),
-        (false, true) => Err(Error::preflight(say!(
-            "`{shown}` would be larger than 1 MiB",
-            "файл `{shown}` стал бы больше 1 МиБ"
-        ))
-        .hint(say!(
-            "take some marks back, or write shorter comments",
-            "снимите часть пометок или пишите комментарии короче"
-        ))),
+        (false, true) => {
+            Err(Error::preflight(say!("`{shown}` would be larger than 1 MiB", "файл `{shown}` стал бы больше 1 МиБ"))
+                .hint(say!(
+                    "take some marks back, or write shorter comments",
+                    "снимите часть пометок или пишите комментарии короче"
+                )))
+        }
         (false, false) => Ok(()),
     }
 }

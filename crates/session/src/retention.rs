@@ -46,8 +46,8 @@ pub fn retention(every: Nanos, keep: Option<&str>, size_max: Option<&str>) -> Re
     Ok(retention)
 }
 
-/// `1s:48h,10s:14d`: in steps of a second for 48 hours, then of ten seconds until two weeks. Where the first step is longer than the pace, samples stay
-/// as they were read for no time: a first tier of age 0 says that, since samples grow coarser from one tier to the next alone.
+/// `1s:48h,10s:14d`: in steps of a second for 48 hours, then of ten seconds until two weeks. Where the first step is longer than the pace, a
+/// tier of age 0 comes before it: samples grow coarser only from one tier to the next.
 fn tiers(text: &str, every: Nanos) -> Result<Vec<Tier>> {
     let wrong = |en: &str, ru: &str| {
         Error::usage(say!("`--keep {text}` cannot be used: {en}", "`--keep {text}` не подходит: {ru}")).hint(say!(
@@ -104,7 +104,8 @@ mod tests {
     fn a_first_step_that_is_longer_than_the_pace_is_kept_from_the_begin() {
         const SECOND: u64 = Nanos::SECOND.0;
         let kept = retention(Nanos::SECOND, Some("10s:14d,5min:400d"), None).unwrap();
-        let steps: Vec<(u64, u64)> = kept.tiers.iter().map(|tier| (tier.step.0 / SECOND, tier.age.0 / SECOND)).collect();
+        let steps: Vec<(u64, u64)> =
+            kept.tiers.iter().map(|tier| (tier.step.0 / SECOND, tier.age.0 / SECOND)).collect();
         assert_eq!(steps, [(1, 0), (10, 14 * 86_400), (300, 400 * 86_400)]);
         // 14 days of 8640, 386 days of 288, and one at each edge.
         assert_eq!(kept.samples_max(), 1 + 120_961 + 111_169);

@@ -22,7 +22,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 pub struct Sampler {
     root: PathBuf,
     devices: Vec<String>,
-    /// How many more there are, and how many of them were told of.
+    /// How many more there are, and the most that a message has named.
     left_out: usize,
     told: usize,
     probe: Probe,

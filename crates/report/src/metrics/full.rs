@@ -22,7 +22,12 @@ pub fn host() -> HostInfo {
         devices: vec![device],
         ..TargetFacts::new(format!("/dev/{DRIVE}"), TargetKind::BlockDevice, WriteAccess::OwnDirectory)
     };
-    let facts = HostFacts { hostname: "nas".into(), kernel: "6.12.0 #1 SMP".into(), huge_pages: Bytes::gib(1), ..HostFacts::default() };
+    let facts = HostFacts {
+        hostname: "nas".into(),
+        kernel: "6.12.0 #1 SMP".into(),
+        huge_pages: Bytes::gib(1),
+        ..HostFacts::default()
+    };
     HostInfo { facts: Some(facts), targets: vec![target], ports: vec!["eth0".into()], ..HostInfo::default() }
 }
 
