@@ -21,6 +21,8 @@ const JOBS_PER_TRIAL: usize = 1000;
 const AXES_MAX: usize = 32;
 /// Their names together, bytes.
 const AXES_BYTES_MAX: u64 = 4096;
+/// Numbers that fio prints with each job and that grow until its last job ends: how long it has run, and how long it will.
+const OF_THE_PROGRAM: [&str; 2] = ["elapsed", "eta"];
 /// What an option is where it is not told.
 const DEFAULT: &str = "default";
 
@@ -131,10 +133,11 @@ impl Found {
         format!("{}:{line}", files.get(file).map_or("", |file| file.name.as_str()))
     }
 
-    /// Its numbers as printed.
+    /// Its numbers as printed, without those of the whole program.
     fn printed(&self) -> Vec<&str> {
         let ops = self.outcome.tool_output.iter().flat_map(|told| &told.ops);
-        ops.flat_map(|op| &op.numbers).map(|number| number.printed.as_str()).collect()
+        let own = ops.flat_map(|op| &op.numbers).filter(|number| !OF_THE_PROGRAM.contains(&number.name.as_str()));
+        own.map(|number| number.printed.as_str()).collect()
     }
 }
 

@@ -1,6 +1,6 @@
 //! From documents to trials: which jobs ran together, what is a snapshot of something later, and when it was. Pure.
 
-use super::document::{Document, Job};
+use super::document::{Document, Job, Side};
 use super::options;
 use super::trial::{self, Group};
 use crate::build::{Found, sum};
@@ -113,15 +113,34 @@ fn without_snapshots(documents: &[(u32, Document)]) -> (Vec<(u32, &Document)>, u
 fn goes_on(before: &Document, after: &Document) -> bool {
     let (Some(first), Some(second)) = (before.ended_ms, after.ended_ms) else { return false };
     let grows = |(a, b): (&Job, &Job)| {
-        let ios = |job: &Job| sum(job.sides.iter().map(|(_, side)| side.ios));
-        a.name == b.name && a.options == b.options && ios(a) <= ios(b) && a.runtime_ms() <= b.runtime_ms()
+        let total = |job: &Job, of: fn(&Side) -> u64| sum(job.sides.iter().map(|(_, side)| of(side)));
+        let done = |job: &Job| (total(job, |side| side.ios), total(job, |side| side.bytes));
+        // Before 3.30 fio adds the time since its start to the run time of every job in a snapshot, also of one that has ended: then
+        // it has a longer one there than at the end.
+        //= fio, stat.c of 3.29: __show_running_run_stats()
+        let longer = done(a) == done(b) || a.runtime_ms() <= b.runtime_ms();
+        a.name == b.name && a.options == b.options && done(a).0 <= done(b).0 && longer
     };
-    let ran = after.jobs.iter().map(Job::runtime_ms).max().unwrap_or(0);
     // The later one began before the earlier one was printed: they overlap, so they are of one process.
     before.jobs.len() == after.jobs.len()
-        && second.saturating_sub(ran) < first
+        && began_ms(after, second) < first
         && before.jobs.iter().any(|job| job.runtime_ms() > 0)
         && before.jobs.iter().zip(&after.jobs).all(grows)
+}
+
+/// When the first job of a document began, ms since 1970: as the jobs tell it, else as long before its end as its groups lasted, one
+/// after the other.
+fn began_ms(document: &Document, ended_ms: u64) -> u64 {
+    if let Some(began) = document.jobs.iter().filter_map(|job| job.started_ms).min() {
+        return began;
+    }
+    let mut longest: BTreeMap<u64, Nanos> = BTreeMap::new();
+    for job in &document.jobs {
+        let group = longest.entry(job.group).or_default();
+        *group = job.lasted().max(*group);
+    }
+    let lasted = longest.into_values().fold(Nanos(0), |all, group| all + group);
+    ended_ms.saturating_sub(lasted.0 / 1_000_000)
 }
 
 /// An option as an axis: what suites have, too, is called as there, so that sweeps are seen and labels agree.

@@ -98,3 +98,6 @@ fn results_hint() -> Say {
 
 #[cfg(test)]
 mod tests;
+
+#[cfg(test)]
+mod snapshot_tests;

@@ -18,13 +18,13 @@ const STATUS: &[u8] = include_bytes!("../../tests/fixtures/fio-3.33-status.json"
 const CLIENT: &[u8] = include_bytes!("../../tests/fixtures/fio-3.33-client.json");
 const OLD: &[u8] = include_bytes!("../../tests/fixtures/fio-2.21.json");
 
-fn files(texts: &[&[u8]]) -> stend_base::Result<ImportedRun> {
+pub(super) fn files(texts: &[&[u8]]) -> stend_base::Result<ImportedRun> {
     const NAMES: [&str; 3] = ["a.json", "b.json", "c.json"];
     let files: Vec<File<'_>> = NAMES.iter().zip(texts).map(|(name, bytes)| File { name, bytes }).collect();
     read(&files)
 }
 
-fn imported(texts: &[&[u8]]) -> ImportedRun {
+pub(super) fn imported(texts: &[&[u8]]) -> ImportedRun {
     files(texts).unwrap_or_else(|error| panic!("{}", error.render(Lang::En)))
 }
 
@@ -32,7 +32,7 @@ fn refused(text: &str) -> String {
     files(&[text.as_bytes()]).unwrap_err().render(Lang::En)
 }
 
-fn trials(run: &ImportedRun) -> Vec<(u32, u32, Trial, TrialOutcome)> {
+pub(super) fn trials(run: &ImportedRun) -> Vec<(u32, u32, Trial, TrialOutcome)> {
     let mut found = Vec::new();
     for pair in run.entries.chunks(2) {
         let [Entry::TrialStart { case, block, asked, .. }, Entry::TrialEnd { outcome, .. }] = pair else {
