@@ -82,7 +82,8 @@ impl Averages {
             return None;
         }
         // The first lines of a job are as far from its start, unless they are dates.
-        distances.extend(self.lines.iter().filter_map(|lines| lines.first()).map(|line| line.0));
+        let firsts = self.lines.iter().filter_map(|lines| lines.first()).map(|line| line.0);
+        distances.extend(firsts.filter(|ms| *ms < DATES_FROM));
         distances.sort_unstable();
         distances.get((distances.len() - 1) / 2).copied()
     }

@@ -103,7 +103,12 @@ impl Sources<'_> {
         };
         let rates = matches!(of, Of::Iops | Of::Bw);
         let emit: &mut dyn FnMut(Slice) = if rates { &mut counts_alone } else { emit };
-        let (scanned, mut sums) = of_file(source.as_mut(), of, all_jobs, emit).map_err(|bad| refused(name, bad))?;
+        let read = match of {
+            Of::Histogram => histogram_origin((self.open)(name)?.as_mut())
+                .and_then(|origin_ms| histograms(source.as_mut(), origin_ms, all_jobs, emit)),
+            _ => of_each(source.as_mut(), emit),
+        };
+        let (scanned, mut sums) = read.map_err(|bad| refused(name, bad))?;
         if rates {
             sums.kinds.iter_mut().for_each(|kind| kind.latency = Latencies::Mean(None));
         }
@@ -129,9 +134,12 @@ impl Sources<'_> {
             self.file(name, &found.scanned);
             logs.push((name, found));
         }
-        let period = logs.iter().find_map(|(_, log)| log.period());
+        let (period, first_date) = (logs.iter().find_map(|(_, log)| log.period()), first_date.unwrap_or(0));
+        if first_date > 0 && period.is_none() {
+            return Err(refused(iops, Bad { line: 1, why: totals::no_period() }));
+        }
         // The first date ends the first interval.
-        let origin_ms = first_date.unwrap_or(0).saturating_sub(period.unwrap_or(0));
+        let origin_ms = first_date.saturating_sub(period.unwrap_or(0));
         let mut by_log = Vec::new();
         for (name, log) in logs {
             let own = log.period().or(period);
@@ -170,16 +178,8 @@ impl Sources<'_> {
     }
 }
 
-/// One log, whatever it is of.
-fn of_file(
-    source: &mut dyn Read,
-    of: Of,
-    all_jobs: bool,
-    emit: &mut dyn FnMut(Slice),
-) -> std::result::Result<(Scanned, Sums), Bad> {
-    if of == Of::Histogram {
-        return histograms(source, all_jobs, emit);
-    }
+/// A log with a line for each I/O.
+fn of_each(source: &mut dyn Read, emit: &mut dyn FnMut(Slice)) -> std::result::Result<(Scanned, Sums), Bad> {
     let (mut lines, mut totals) = (LatencyLines::default(), Totals::new(0));
     let scanned = scan::lines(source, |bytes| {
         let (line, len) = lines.next(bytes)?;
@@ -189,39 +189,64 @@ fn of_file(
     Ok((scanned, totals.finish(emit)))
 }
 
+/// What the times of a log of histograms count from, ms since 1970; 0: from the start of fio. The first line holds what completed before its
+/// time. Where that is a date, it begins as long before as the next line of a kind is behind the first one of that kind.
+fn histogram_origin(source: &mut dyn Read) -> std::result::Result<u64, Bad> {
+    let (mut row, mut first, mut by_kind, mut origin) = (histogram::Row::default(), None, [None; 3], None);
+    let read = scan::lines(source, |bytes| {
+        let len = row.read(bytes)?;
+        let begin = *first.get_or_insert(row.ms);
+        if begin < totals::DATES_FROM {
+            origin = Some(0);
+        } else if let Some(own) = by_kind.get_mut(row.kind as usize) {
+            // A kind that is none is refused when the log is read.
+            let before = *own.get_or_insert(row.ms);
+            if row.ms > before {
+                origin = Some(begin.saturating_sub(row.ms - before));
+            }
+        }
+        // What is known needs no further line.
+        if origin.is_some() { Err(Say::same("")) } else { Ok(len) }
+    });
+    match (origin, read) {
+        (Some(origin_ms), _) => Ok(origin_ms),
+        (None, Err(bad)) => Err(bad),
+        (None, Ok(_)) if first.is_none() => Ok(0),
+        (None, Ok(_)) => Err(Bad { line: 1, why: totals::no_period() }),
+    }
+}
+
 /// A log of histograms. A line holds what completed since the one before of its kind and job: in a log of all jobs the next one begins where
 /// the time goes back.
 fn histograms(
     source: &mut dyn Read,
+    origin_ms: u64,
     all_jobs: bool,
     emit: &mut dyn FnMut(Slice),
 ) -> std::result::Result<(Scanned, Sums), Bad> {
-    let mut sums = Sums { kinds: Vec::new(), origin_ms: 0, last_ms: 0, backwards: 0 };
+    let mut sums = Sums { kinds: Vec::new(), origin_ms, last_ms: 0, backwards: 0 };
     let (mut totals, mut scratch) = (histogram::Totals::default(), Buckets::default());
-    let (mut before, mut row) = (None, histogram::Row::default());
+    // Times count from the origin.
+    let (mut before, mut row) = ([0u64; 3], histogram::Row::default());
     let scanned = scan::lines(source, |bytes| {
         let len = row.read(bytes)?;
         let Some(op) = [Op::Read, Op::Write, Op::Discard].get(row.kind as usize).copied() else {
             return Err(totals::no_kind(row.kind));
         };
-        let before = before.get_or_insert_with(|| {
-            sums.origin_ms = if row.ms >= totals::DATES_FROM { row.ms } else { 0 };
-            [sums.origin_ms; 3]
-        });
-        let before = &mut before[row.kind as usize];
-        if all_jobs && row.ms < *before {
-            *before = sums.origin_ms;
+        let (before, ms) = (&mut before[row.kind as usize], row.ms.saturating_sub(origin_ms));
+        if all_jobs && ms < *before {
+            *before = 0;
         }
-        let (from, to) = (*before, row.ms.max(*before));
-        sums.backwards += u64::from(row.ms < from);
-        totals::within(to - sums.origin_ms)?;
+        let (from, to) = (*before, ms.max(*before));
+        sums.backwards += u64::from(ms < from);
+        totals::within(to)?;
         *before = to;
-        sums.last_ms = sums.last_ms.max(to - sums.origin_ms);
+        sums.last_ms = sums.last_ms.max(to);
         let (ops, bytes) = totals.add(op, &row);
         if ops > 0 {
             let sparse = bins::sparse_of_log(row.bins(), &mut scratch);
             emit(Slice {
-                interval: ((from - sums.origin_ms) / INTERVAL_MS) as u32,
+                interval: (from / INTERVAL_MS) as u32,
                 span: (to.div_ceil(INTERVAL_MS) - from / INTERVAL_MS).clamp(1, 1 << 21) as u32,
                 stream: 0,
                 op,

@@ -121,6 +121,26 @@ fn dates_count_from_a_period_before_the_first() {
 }
 
 #[test]
+fn the_first_date_of_a_kind_is_no_length_of_an_interval() {
+    // Two lines of reads and one of writes.
+    let rates: &[u8] = b"1795379512000, 5, 0, 0\n1795379512000, 7, 1, 0\n1795379513000, 6, 0, 0\n";
+    let (run, _) = good_pair((rates, rates));
+    let (asked, outcome) = trial(&run, 0);
+    assert_eq!(outcome.jobs[0].done[..2], [(11, 11 * 1024), (7, 7 * 1024)]);
+    assert_eq!((asked.window.0, dropped(&run).len()), (2_000_000_000, 0));
+}
+
+#[test]
+fn one_average_with_a_date_is_of_an_interval_whose_length_is_not_known() {
+    let rate: &[u8] = b"1795379512000, 5, 0, 0\n";
+    let error = refused_all(&[("b_iops.1.log", rate), ("b_bw.1.log", rate)]);
+    assert!(error.contains("b_iops.1.log:1: its times are dates, and no second line shows how long"), "{error}");
+    // The other log of the job shows it.
+    let (run, _) = good_pair((rate, b"1795379512000, 5, 0, 0\n1795379513000, 5, 0, 0\n"));
+    assert_eq!(trial(&run, 0).1.jobs[0].done[0].0, 5);
+}
+
+#[test]
 fn intervals_without_a_line_had_no_i_o() {
     // One second of I/O after a rest of 5 s, three more, a rest of a minute, and a last one.
     let iops: &[u8] = b"6000, 100, 0, 0\n7000, 100, 0, 0\n8000, 100, 0, 0\n9000, 100, 0, 0\n70000, 100, 0, 0\n";

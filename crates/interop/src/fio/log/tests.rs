@@ -12,7 +12,11 @@ const HISTOGRAMS: &[u8] = include_bytes!("../../../tests/fixtures/fio-3.33-logge
 
 /// A line of histograms with this count in the first bucket.
 fn counted(kind: u64, count: u64) -> String {
-    format!("5, {kind}, 4096, {count}{}\n", ", 0".repeat(1855))
+    counted_at(5, kind, count)
+}
+
+fn counted_at(ms: u64, kind: u64, count: u64) -> String {
+    format!("{ms}, {kind}, 4096, {count}{}\n", ", 0".repeat(1855))
 }
 
 /// Reads files with these names and texts: the run, and the slices of its trials.
@@ -95,6 +99,25 @@ fn a_log_of_histograms_is_differences_that_add_up() {
     assert!(
         !outcome.tool_output.as_ref().unwrap().sizes_known && slices.iter().all(|(_, slice)| slice.latency.is_some())
     );
+}
+
+#[test]
+fn histograms_with_dates_count_from_an_interval_before_the_first() {
+    const DATE: u64 = 1_795_379_512_345;
+    let line = |second: u64, kind: u64| counted_at(DATE + second * 1000, kind, 100);
+    let text = [line(0, 1), line(0, 0), line(1, 0), line(1, 1), line(2, 0)].concat();
+    let (run, slices) = good(&[("r_clat_hist.1.log", text.as_bytes())]);
+    let (asked, outcome) = trial(&run, 0);
+    assert_eq!((asked.window, outcome.jobs[0].done[0].0), (stend_base::Nanos::secs(3), 300));
+    let reads: Vec<_> =
+        slices.iter().filter(|(_, s)| s.op == Op::Read).map(|(_, s)| (s.interval, s.span, s.ops)).collect();
+    assert_eq!(reads, [(0, 10, 100), (10, 10, 100), (20, 10, 100)]);
+    // Of one line alone nothing shows when its interval began.
+    for lines in [line(0, 0), line(0, 0) + &line(0, 1)] {
+        let error = refused("r_clat_hist.1.log", &lines);
+        assert!(error.contains("r_clat_hist.1.log:1: its times are dates, and no second line"), "{error}");
+    }
+    assert!(refused("r_clat_hist.1.log", &(line(0, 0) + "x\n")).contains("r_clat_hist.1.log:2: not `time, kind"));
 }
 
 #[test]

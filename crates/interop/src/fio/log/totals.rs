@@ -176,6 +176,15 @@ pub fn within(since_ms: u64) -> Result<(), Say> {
     Ok(())
 }
 
+/// Why a log of intervals whose first time is a date cannot be read, where no second line shows when that interval began.
+#[cold]
+pub fn no_period() -> Say {
+    say!(
+        "its times are dates, and no second line shows how long the interval of the first one is",
+        "время записано датами, а второй строки, по которой видна длина первого интервала, нет"
+    )
+}
+
 /// What a whole log comes to.
 #[derive(Debug)]
 pub struct Sums {
