@@ -164,12 +164,12 @@ impl Job {
         for (option, text) in shared.chain(own).flat_map(Value::pairs) {
             options.all.insert(option.to_string(), text.text().unwrap_or_default().to_string());
         }
-        let mut sides = sides(value, &options)?;
-        let verified = without_verification(value, &options, &mut sides)?;
         let number = |name: &str| value.get(name).and_then(Value::number);
         let runtime = number("job_runtime");
-        let longest = sides.iter().map(|(_, side)| side.runtime_ms).max().unwrap_or(0);
-        let threads = threads(&mut options, runtime, longest);
+        // Before anything follows from the options: they may be those of another section.
+        let threads = threads(&mut options, runtime, longest_ms(value));
+        let mut sides = sides(value, &options)?;
+        let verified = without_verification(value, &options, &mut sides)?;
         let cpu = number("usr_cpu").zip(number("sys_cpu")).zip(runtime);
         let mut numbers = Vec::new();
         let of_kind = ["read", "write", "trim", "sync", "mixed", "job options"];
@@ -228,8 +228,14 @@ fn threads(options: &mut Options, run_times_ms: Option<f64>, longest_ms: u64) ->
     Some((all / each.max(1.0)).round().clamp(2.0, 1e6) as u32)
 }
 
+/// The longest run time of a kind of I/O, ms, as it is printed.
+fn longest_ms(job: &Value<'_>) -> u64 {
+    let kinds = ["read", "write", "trim", "sync", "mixed"].into_iter().filter_map(|kind| job.get(kind));
+    kinds.filter_map(|kind| kind.get("runtime")?.whole()).max().unwrap_or(0)
+}
+
 /// Takes away the reads by which fio verifies what a job wrote: they come after the load. If a job reads, too, both are one number,
-/// whose parts nobody knows.
+/// whose parts are not known. Reads of an entry for several sections may be the load of another one: they stay, with a note.
 //= fio, backend.c: do_verify() follows do_io(), and its time is added to that of the reads
 fn without_verification(
     job: &Value<'_>,
@@ -244,6 +250,13 @@ fn without_verification(
             "его чтения и чтения проверки (`verify`, `do_verify`) сложены в одно число, разделить их нельзя"
         );
         return Err((line, why));
+    }
+    if options.of_one_section && sides.iter().any(|(op, _)| *op == Op::Read) {
+        let why = say!(
+            "the entry may stand for several sections (`group_reporting`), so reads of a load and those of a verification (`verify`) cannot be separated; all of them count",
+            "запись может быть о нескольких секциях (`group_reporting`): чтения нагрузки и чтения проверки (`verify`) не разделить, учтены все"
+        );
+        return Ok(Some((line, why)));
     }
     let before = sides.len();
     sides.retain(|(op, _)| *op != Op::Read);
@@ -267,7 +280,9 @@ fn sides(job: &Value<'_>, options: &Options) -> Result<Vec<(Op, Side)>, Dropped>
         }
     }
     let Some(mixed) = job.get("mixed").filter(|_| found.is_empty()) else { return Ok(found) };
-    let shares = options.shape().mix.map(|mix| mix.shares().collect::<Vec<_>>()).unwrap_or_default();
+    // Other sections of an entry may do something else.
+    let mix = options.shape().mix.filter(|_| !options.of_one_section);
+    let shares = mix.map(|mix| mix.shares().collect::<Vec<_>>()).unwrap_or_default();
     let [(op, _)] = shares[..] else {
         return Err((
             mixed.line,

@@ -407,6 +407,35 @@ fn reads_of_the_verification_are_no_load() {
 }
 
 #[test]
+fn the_options_of_one_section_say_nothing_of_the_reads_of_another() {
+    // One section reads for 10 s, the other one writes for 10 s and verifies that.
+    let of = |rw: &str| format!("\"rw\": \"{rw}\", \"verify\": \"crc32c\", \"group_reporting\": \"1\"");
+    let both = one_job(&of("randwrite"), ", \"job_runtime\": 20100", (90_000, 10_000), (40_000, 10_000));
+    let (_, outcome, dropped) = of_one(&both);
+    assert_eq!([Op::Read, Op::Write].map(|op| outcome.jobs[0].done[op.index()].0), [90_000, 40_000]);
+    assert!(dropped.len() == 1 && dropped[0].contains("may stand for several sections"), "{dropped:?}");
+    // Where the run times show one section, its reads are those of the verification.
+    let (_, outcome, dropped) = of_one(&both.replace("20100", "10500"));
+    assert_eq!(outcome.jobs[0].done[Op::Read.index()].0, 0);
+    assert!(dropped[0].contains("are left out"), "{dropped:?}");
+    // Without reads there is nothing to separate.
+    let (.., dropped) = of_one(&one_job(&of("randwrite"), ", \"job_runtime\": 20100", (0, 0), (40_000, 10_000)));
+    assert!(dropped.is_empty(), "{dropped:?}");
+}
+
+#[test]
+fn one_number_of_several_sections_is_not_what_the_options_of_one_say() {
+    let grouped = "\"rw\": \"randwrite\", \"unified_rw_reporting\": \"1\", \"group_reporting\": \"1\"";
+    let mixed = |all_ms: u32| {
+        let text = one_job(grouped, &format!(", \"job_runtime\": {all_ms}"), (0, 0), (40_000, 10_000));
+        text.replace("\"write\": {", "\"mixed\": {")
+    };
+    let error = refused(&mixed(20_000));
+    assert!(error.contains("reads and writes are one number"), "{error}");
+    assert_eq!(of_one(&mixed(10_000)).1.jobs[0].done[Op::Write.index()].0, 40_000);
+}
+
+#[test]
 fn sizes_that_fio_cut_short_or_that_differ_between_kinds_are_those_of_what_was_done() {
     let split = "\"rw\": \"randread\", \"bssplit\": \"8k/70:32k/30\"";
     let (asked, outcome, _) = of_one(&one_job(split, "", (1000, 1000), (0, 0)));
