@@ -4,6 +4,7 @@
 //! What becomes what is `docs/formats/import.md`.
 
 mod document;
+mod engines;
 mod gather;
 pub mod log;
 mod options;

@@ -2,14 +2,13 @@
 //!
 //! Source: fio, HOWTO.rst, "Parameter types" and "Parameters list"; defaults are fio's own.
 
+use super::engines;
 use crate::fio_values::{self, Amount};
 use std::collections::BTreeMap;
 use stend_base::{Bytes, Millionths, Nanos};
 use stend_spec::pattern::{DEVIATION, HOT, Pattern, THETA};
 use stend_spec::workload::{BlockShare, Mix, Op, Pages, Sync};
 
-/// Engines of fio that have one I/O in flight per job, whatever `iodepth` says.
-const SYNCHRONOUS: [&str; 8] = ["sync", "psync", "vsync", "pvsync", "pvsync2", "mmap", "splice", "falloc"];
 /// Options that hold the load back.
 const PACING: [&str; 7] =
     ["rate", "rate_iops", "thinktime", "rate_process", "flow", "latency_target", "verify_backlog"];
@@ -61,12 +60,15 @@ impl Options {
         if !self.given || self.of_one_section {
             return None;
         }
-        if SYNCHRONOUS.contains(&self.engine()) {
-            return Some(1);
-        }
-        match self.any(&["iodepth"]) {
-            None => Some(1),
-            Some(text) => text.trim().parse().ok(),
+        let asked = self.any(&["iodepth"]).map_or(Some(1), |text| text.trim().parse().ok());
+        // Threads of its own make an I/O each, so an engine that waits has as many in flight, too.
+        //= fio, HOWTO.rst: io_submit_mode; backend.c: thread_main() caps the depth unless IO_MODE_OFFLOAD
+        let offloaded = self.any(&["io_submit_mode"]).map(str::trim) == Some("offload");
+        match engines::waits(self.engine()) {
+            _ if offloaded => asked,
+            Some(true) => Some(1),
+            Some(false) => asked,
+            None => asked.filter(|depth| *depth == 1),
         }
     }
 
@@ -364,6 +366,19 @@ mod tests {
             "windowsaio by default on Windows"
         );
         assert_eq!(depth(&[("ioengine", "io_uring")]), Some(1));
+        for waits in ["libpmem", "dev-dax", "http", "gfapi", "libcufile", "mtd", "libhdfs"] {
+            assert_eq!(depth(&[("iodepth", "32"), ("ioengine", waits)]), Some(1), "{waits}");
+        }
+        // Submission by threads, an I/O each.
+        let by_threads = [("iodepth", "32"), ("ioengine", "psync"), ("io_submit_mode", "offload")];
+        assert_eq!((depth(&by_threads), depth(&by_threads[..2])), (Some(32), Some(1)));
+        assert_eq!(depth(&[("iodepth", "32"), ("ioengine", "psync"), ("io_submit_mode", "inline")]), Some(1));
+        // Of an engine that is not fio's own it is not known whether it waits; one I/O is one either way.
+        for unknown in ["external:/opt/engine.so", "sg"] {
+            assert_eq!(depth(&[("iodepth", "32"), ("ioengine", unknown)]), None);
+            assert_eq!(depth(&[("ioengine", unknown)]), Some(1));
+        }
+        assert_eq!(depth(&[("iodepth", "32"), ("ioengine", "")]), Some(32), "as we export results of elbencho");
         assert_eq!(Options::default().depth(), None);
     }
 
