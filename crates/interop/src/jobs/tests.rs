@@ -394,3 +394,26 @@ fn what_vdbench_shares_or_leaves_out_is_refused_with_its_line() {
     let text = of_file(&shared, false).unwrap().text(Lang::En);
     assert!(text.contains("800/s") && text.contains("200/s"), "{text}");
 }
+
+#[test]
+fn workloads_of_vdbench_side_by_side_go_over_all_of_each_of_several_targets() {
+    let text = |sd: &str, wd: &str| {
+        format!(
+            "sd=sd1,lun=/dev/sdb{sd}\nsd=sd2,lun=/dev/sdc{sd}\nwd=wd1,sd=sd*,xfersize=4k,rdpct=0{wd}\nwd=wd2,sd=sd*,xfersize=8k\n\
+             rd=r,wd=wd*,elapsed=5,iorate=1000\n"
+        )
+    };
+    let suite = |text: &str| of_file(text, false).unwrap_or_else(|e| panic!("{e}")).text(Lang::En);
+    let both = suite(&text("", ""));
+    assert_eq!((both.matches("region: {start: 0%}").count(), both.matches("jobs: {per_target: 1}").count()), (2, 2), "{both}");
+    // A range is the same part of each target.
+    let own = suite(&text("", ",range=(10,30)"));
+    assert!(own.contains("region: {start: 10%, size: 20%}") && own.contains("region: {start: 0%}"), "{own}");
+    let of_storage = text(",range=(50,100)", "");
+    assert_eq!(suite(&of_storage).matches("region: {start: 50%, size: 50%}").count(), 2);
+    for other in [",range=(0,50)\nsd=sd2", ",range=(0,100)\nsd=sd2", "\nsd=sd2"] {
+        let differ = of_storage.replacen(",range=(50,100)\nsd=sd2", other, 1);
+        let error = of_file(&differ, false).map(|i| i.text(Lang::En)).unwrap_err().to_string();
+        assert!(error.contains("`range` differs between storage definitions"), "{error}");
+    }
+}

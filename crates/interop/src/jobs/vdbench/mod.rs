@@ -1,5 +1,6 @@
 //! Parameter files of vdbench as suites. Facts: `SD_entry`, `WD_entry` and `RD_entry` of vdbench 5.04. Must not execute anything.
 
+mod area;
 mod lines;
 mod ranges;
 mod run;

@@ -3,12 +3,11 @@
 
 use super::super::draft::DraftCase;
 use super::super::notes::{Notes, shown};
-use super::File;
 use super::lines::{Definition, Pair};
+use super::{File, area};
 use stend_base::{Bytes, Error, MilliIops, Millionths, Nanos, Result, say};
 use stend_spec::pattern::Pattern;
 use stend_spec::rate::{Gaps, Rate};
-use stend_spec::region::{Extent, Part};
 use stend_spec::suite::{JobsOf, StreamSpec};
 use stend_spec::workload::{Backend, BlockShare, Data, Mix, Pages, Sync};
 
@@ -96,9 +95,9 @@ pub(super) fn cases(file: &File, rd: &Definition, targets: u32, notes: &mut Note
                 stream.data = if stream.mix.write > 0 { file.data } else { Data::default() };
                 streams.push(stream);
             }
-            if streams.len() > 1 && targets == 1 {
-                let all = Part { start: Extent::Share(Millionths(0)), size: None };
-                streams.iter_mut().for_each(|stream| stream.region = stream.region.or(Some(all)));
+            if streams.len() > 1 {
+                // Each goes over all of each target. Without regions they would share it.
+                streams.iter_mut().for_each(|stream| stream.region = stream.region.or(Some(area::ALL)));
             }
             let of = |name: &str, value: Option<u32>| value.map(|value| format!(" {name}={value}")).unwrap_or_default();
             let name = format!(
@@ -321,27 +320,7 @@ fn stream(
         Some(pair) => sizes(&mut spec, pair)?,
         None => notes.decided(&wd.place, say!("no `xfersize`: 4 KiB", "нет `xfersize`: 4 КиБ")),
     }
-    let range = wd.get("range").or_else(|| file.sds.iter().find_map(|sd| sd.get("range")));
-    if let Some(pair) = range.filter(|pair| !pair.is_neutral()) {
-        let [from, to] = pair.values.as_slice() else {
-            return Err(pair.wrong(&pair.values.join(","), "two percentages", "два процента"));
-        };
-        let (from, to) = (pair.percent(from)?, pair.percent(to)?);
-        if from >= to {
-            return Err(pair.wrong(&pair.values.join(","), "the smaller one first", "сначала меньшее"));
-        }
-        let share = |percent| Extent::Share(Millionths::percent(percent));
-        if file.sds.len() > 1 {
-            let text = say!("a part of each of several targets", "часть каждого из нескольких объектов");
-            notes.changed(
-                &pair.place,
-                text,
-                say!("import a file for each `sd=`", "импортируйте по файлу на каждый `sd=`"),
-            )?;
-        } else {
-            spec.region = Some(Part { start: share(from), size: Some(share(to - from)) });
-        }
-    }
+    spec.region = area::of(file, wd, notes)?;
     Ok(spec)
 }
 
