@@ -195,16 +195,17 @@ impl<'a> Group<'a> {
     }
 }
 
-/// Bytes per I/O of a test, by its column or else by its name: `seq-read-128k`.
+/// Bytes per I/O of a test, by its column or else by its name: `seq-read-128k`. Drives and links have words of the same form (`15k`, `12g`):
+/// a size of I/Os is a power of two from 512 B to 64 MiB. A name with several says none.
 fn block_size(claim: &Claim) -> Option<f64> {
-    let named = |word: &str| {
-        let kib = word.strip_suffix(['k', 'K']).and_then(|digits| digits.parse::<u64>().ok());
-        let mib = word.strip_suffix(['m', 'M']).and_then(|digits| digits.parse::<u64>().ok());
-        let kib = kib.or(mib.and_then(|mib| mib.checked_mul(1024)))?;
-        (1..=65_536).contains(&kib).then_some(kib as f64 * 1024.0)
-    };
-    let words = || claim.test.split(|c: char| !c.is_alphanumeric());
-    claim.block_size.map(|size| size.0 as f64).or_else(|| words().find_map(named))
+    if let Some(size) = claim.block_size {
+        return Some(size.0 as f64);
+    }
+    let words = claim.test.split(|c: char| !c.is_alphanumeric()).filter(|word| word.ends_with(char::is_alphabetic));
+    let sizes = words.filter_map(command::block_size).map(|size| size.0);
+    let mut sizes = sizes.filter(|size| size.is_power_of_two() && (512..=64 << 20).contains(size));
+    let first = sizes.next()?;
+    sizes.all(|size| size == first).then_some(first as f64)
 }
 
 /// All tests of all systems, in the order of their first number.
@@ -371,6 +372,23 @@ mod fixture {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn drives_and_links_in_the_name_of_a_test_are_no_block_size() {
+        let size = |test: &str| block_size(&Claim { block_size: None, ..fixture::claim(1, test, "iops", "IOPS", "1") });
+        for (test, bytes) in [
+            ("seq-read-128k", Some(131_072.0)),
+            ("SAS 15k, 12G, 4K", Some(4096.0)),
+            ("512b", Some(512.0)),
+            ("15k", None),
+            ("FC 8g", None),
+            ("rand-write 512b-8k", None),
+            ("seq-read-4k+seq-write-4k", Some(4096.0)),
+            ("qd32 16", None),
+        ] {
+            assert_eq!(size(test), bytes, "{test}");
+        }
+    }
 
     #[test]
     fn every_check_of_tables_has_its_row_and_every_row_its_check() {

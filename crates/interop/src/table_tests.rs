@@ -77,6 +77,24 @@ fn a_system_a_row_and_a_test_a_column_is_the_wide_form() {
 }
 
 #[test]
+fn of_words_that_look_like_sizes_the_only_one_that_a_block_can_have_is_it() {
+    let size = |test: &str| {
+        let (table, _) = read(format!("system;{test} (IOPS)\nmd;7\n").as_bytes(), "t.csv").unwrap();
+        table.rows[0].block_size.map(|size| size.0)
+    };
+    for (test, bytes) in [
+        ("rand-read-4k", Some(4096)),
+        ("SAS 15k 12g rand-read-4k", Some(4096)),
+        ("SAS 15k rand-read", None),
+        ("10g rand-read", None),
+        ("rand-write 512b-8k", None),
+        ("4k read + 4k write", Some(4096)),
+    ] {
+        assert_eq!(size(test), bytes, "{test}");
+    }
+}
+
+#[test]
 fn a_table_that_is_none_is_refused_with_what_it_lacks() {
     assert!(error(b"").contains("it is empty"));
     assert!(error(b"metric,unit\niops,IOPS\n").contains("no column value"));
