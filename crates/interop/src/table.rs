@@ -15,7 +15,7 @@ const NUMBERS_MAX: usize = 10_000;
 const UNREAD_MAX: usize = 100;
 /// Sizes of I/Os that the name of a test may have, bytes; powers of two.
 const BLOCK_SIZES: RangeInclusive<u64> = 512..=64 << 20;
-/// What separates columns; of those that a line has as many of, the last is it, because the others occur in texts.
+/// What may separate columns. Where several would do, the last is it, because the others occur in texts.
 const SEPARATORS: [u8; 3] = [b',', b';', b'\t'];
 
 /// A line of the file with its number.
@@ -59,11 +59,42 @@ fn decoded(bytes: &[u8]) -> String {
     if broken { WINDOWS_1251.decode_without_bom_handling(bytes).0.into_owned() } else { text.into_owned() }
 }
 
-/// All lines that are not blank. The separator is the one that the first line has most of.
+/// What separates the columns: with it most lines have as many cells as the first one, at least two. Separators inside of quotes are none.
+fn separator(text: &str) -> u8 {
+    let (mut first, mut same) = (None, [0u64; SEPARATORS.len()]);
+    let (mut line, mut is_blank, mut is_quoted, mut begins) = ([0u64; SEPARATORS.len()], true, false, true);
+    // The last line may have no end.
+    for byte in text.bytes().chain([b'\n']) {
+        let known = SEPARATORS.iter().position(|separator| *separator == byte);
+        match byte {
+            // Quotes begin a cell, whatever separates cells: those of `3.5"` are a part of a text. Two of them in quotes close and open.
+            b'"' if is_quoted || begins => (is_quoted, begins, is_blank) = (!is_quoted, is_quoted, false),
+            _ if is_quoted => {}
+            b'\n' | b'\r' => {
+                if !is_blank {
+                    let head = *first.get_or_insert(line);
+                    for (at, same) in same.iter_mut().enumerate() {
+                        *same += u64::from(head[at] > 0 && line[at] == head[at]);
+                    }
+                }
+                (line, is_blank, begins) = ([0; SEPARATORS.len()], true, true);
+            }
+            _ => {
+                if let Some(at) = known {
+                    line[at] += 1;
+                }
+                is_blank &= known.is_some() || byte.is_ascii_whitespace();
+                begins = known.is_some() || begins && byte == b' ';
+            }
+        }
+    }
+    let best = (0..SEPARATORS.len()).max_by_key(|at| same[*at]).unwrap_or(0);
+    SEPARATORS[best]
+}
+
+/// All lines that are not blank.
 fn lines(text: &str, file: &str) -> Result<Vec<Line>> {
-    let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
-    let count = |separator: &u8| first.bytes().filter(|byte| byte == separator).count();
-    let separator = SEPARATORS.iter().copied().max_by_key(count).unwrap_or(b',');
+    let separator = separator(text);
     let mut reader =
         csv::ReaderBuilder::new().delimiter(separator).has_headers(false).flexible(true).from_reader(text.as_bytes());
     let (mut lines, mut line, mut counted) = (Vec::new(), 1, 0);

@@ -56,6 +56,31 @@ fn spreadsheets_of_russian_excel_are_read() {
 }
 
 #[test]
+fn what_separates_columns_is_what_all_lines_have_as_many_of_outside_of_quotes() {
+    let layout = |text: &str| {
+        let (table, unread) = read(text.as_bytes(), "t.csv").unwrap_or_else(|e| panic!("{text}: {e}"));
+        assert!(unread.is_empty() && table.rows.iter().all(|row| row.value.is_some()), "{text}: {table:?} {unread:?}");
+        (table.rows.len(), table.rows[0].layout.clone())
+    };
+    for (text, rows, name) in [
+        // More commas than semicolons in the heads.
+        ("system;SAS, 15k, 4k (IOPS)\nmd;7\nlvm;8\n", 2, "md"),
+        // Semicolons in quotes, as many in each line.
+        ("layout,metric,unit,value,\"a; b; c; d; e; f\"\nmd,iops,IOPS,7,\"1; 2; 3; 4; 5; 6\"\n", 1, "md"),
+        // Decimal commas, one in each line but the first.
+        ("layout;metric;unit;value\nmd;iops;IOPS;7,5\nlvm;iops;IOPS;8,5\nzfs;iops;IOPS;9,5\n", 3, "md"),
+        // An inch is no quote.
+        ("layout,metric,unit,value\nmd of 3.5\" drives; new,iops,IOPS,7\nlvm,iops,IOPS,8\n", 2, "md of 3.5\" drives; new"),
+        // A quote in quotes, and a line that goes on.
+        ("layout,metric,unit,value,note\nmd,iops,IOPS,7,\"a \"\"b\"\";\n;;;;c\"\n", 1, "md"),
+        // No end of the last line.
+        ("layout\tmetric\tunit\tvalue\nmd, new\tiops\tIOPS\t7", 1, "md, new"),
+    ] {
+        assert_eq!(layout(text), (rows, name.to_string()), "{text}");
+    }
+}
+
+#[test]
 fn rows_are_lines_of_the_file_however_lines_end() {
     for end in ["\n", "\r\n"] {
         let lines = ["", "metric,unit,value,note", "iops,IOPS,1,\"two\nlines\"", "", "iops,IOPS,2,", " iops,IOPS,3,"];
