@@ -221,6 +221,10 @@ impl Reader {
             let number = |printed: Printed| Ok((number_of(&printed, claim)?, printed));
             printed.map(number).transpose()
         }) {
+            Ok(Some((_, printed))) if printed.rest.is_empty() && must_have_unit(claim) => {
+                let unit = &claim.unit;
+                self.tell(claim.row, "unit", say!("`{unit}` is no known unit", "`{unit}` — неизвестная единица"));
+            }
             Ok(Some((number, printed))) => {
                 claim.value = Some(number);
                 if !printed.rest.is_empty() {
@@ -253,6 +257,17 @@ impl Reader {
         }
         self.unread
     }
+}
+
+/// Whether checks take a number by its dimension, and its column has a unit that is not known: as a count it would be left out without
+/// a word. Of other metrics (`max_vms`) any unit is a count.
+fn must_have_unit(claim: &Claim) -> bool {
+    let measured = |name: &str| claim.metric.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('_'));
+    let setting = claim.metric.strip_prefix("config_").or_else(|| claim.metric.strip_prefix("fio_"));
+    let of_dimension = ["iops", "throughput", "latency"].into_iter().any(measured)
+        || ["ratio", "relative_percent", "change_percent"].contains(&claim.metric.as_str())
+        || setting.is_some_and(|name| ["runtime", "size", "working_set"].contains(&name));
+    of_dimension && unit::parse(&claim.unit).is_none()
 }
 
 /// A printed number in base units; its own unit wins over that of the column. Errors: what follows it is no unit, or its word and the

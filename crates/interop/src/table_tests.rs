@@ -161,6 +161,26 @@ fn a_number_with_something_unknown_behind_or_before_it_is_no_plain_count() {
 }
 
 #[test]
+fn a_unit_that_is_not_known_is_no_count_of_what_is_measured() {
+    for metric in ["iops", "latency", "latency_p99", "throughput_ratio", "ratio", "config_runtime", "fio_size"] {
+        let (rows, unread) = tidy(&format!("md,rr,4k,,,{metric},furlongs,7,\n"));
+        let told: Vec<_> = unread.iter().map(|u| (u.row, u.column.as_str(), u.why.en.as_str())).collect();
+        assert_eq!((rows[0].value, told), (None, vec![(2, "unit", "`furlongs` is no known unit")]), "{metric}");
+        // The unit of the cell counts.
+        let (rows, unread) = tidy(&format!("md,rr,4k,,,{metric},furlongs,7 s,\n"));
+        assert!(rows[0].value.is_some_and(|number| number.dimension == Dimension::Time) && unread.is_empty());
+    }
+    // Machines, gears or yes and no are counts.
+    for metric in ["max_vms", "config_nodes", "fio_direct", "iopsy"] {
+        let (rows, unread) = tidy(&format!("md,rr,4k,,,{metric},furlongs,7,\n"));
+        assert_eq!((rows[0].value.map(|number| number.value), unread.len()), (Some(7.0), 0), "{metric}");
+    }
+    let (rows, unread) = tidy("md,rr,4k,,,config_runtime,h,2,\nmd,rr,4k,,,config_runtime,ч,1,\n");
+    let seconds: Vec<_> = rows.iter().filter_map(|row| row.value).map(|n| (n.dimension, n.value)).collect();
+    assert_eq!((seconds, unread.len()), (vec![(Dimension::Time, 7200.0), (Dimension::Time, 3600.0)], 0));
+}
+
+#[test]
 fn thousands_in_a_column_of_thousands_can_be_read_in_two_ways() {
     for (unit, cell) in [("k IOPS", "371k"), ("тыс. IOPS", "1.4 млн"), ("M IOPS", "371k")] {
         let (rows, unread) = tidy(&format!("md,rr,4k,,,iops,{unit},{cell},\n"));

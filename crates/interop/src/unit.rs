@@ -53,6 +53,7 @@ pub fn parse(unit: &str) -> Option<(Dimension, f64)> {
         "ms" | "мс" => return Some((Time, 1e-3)),
         "s" | "sec" | "с" | "сек" => return Some((Time, 1.0)),
         "min" | "мин" => return Some((Time, 60.0)),
+        "h" | "ч" | "час" => return Some((Time, 3600.0)),
         _ => {}
     }
     if let Some(thousands) = word.strip_suffix("iops") {
@@ -120,6 +121,9 @@ mod tests {
             ("µs", (Time, 1e-6)),
             ("\u{3bc}s", (Time, 1e-6)),
             ("GB", (Size, 1e9)),
+            ("h", (Time, 3600.0)),
+            ("ч", (Time, 3600.0)),
+            ("час", (Time, 3600.0)),
             ("%", (Percent, 1.0)),
             ("x", (Plain, 1.0)),
         ] {
