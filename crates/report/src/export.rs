@@ -146,19 +146,23 @@ pub(crate) fn operation(op: Op) -> &'static str {
     }
 }
 
-/// Text as a field: in quotes where it would otherwise end the field or the line.
+/// Text as a field of a table for programs: in quotes where it would otherwise end the field or the line. What could steer a terminal is
+/// replaced as everywhere.
 pub(crate) fn quoted(text: &str) -> String {
-    quoted_between(text, ',')
+    between(text.chars().map(visible).collect(), ',')
 }
 
-/// The same where fields are separated by this. Spreadsheets take what begins like this for a formula, also in quotes: an
-/// apostrophe before it has them show it as it is. What could steer a terminal is replaced as everywhere.
-pub(crate) fn quoted_between(text: &str, separator: char) -> String {
+/// The same in a table for spreadsheets, whose fields are separated by this. They take what begins like this for a formula, also in quotes:
+/// an apostrophe before it has them show it as it is.
+pub(crate) fn guarded(text: &str, separator: char) -> String {
     let formula = text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n']);
-    let held: String = formula.then_some('\'').into_iter().chain(text.chars().map(visible)).collect();
-    match held.contains([separator, '"', '\n']) {
-        true => format!("\"{}\"", held.replace('"', "\"\"")),
-        false => held,
+    between(formula.then_some('\'').into_iter().chain(text.chars().map(visible)).collect(), separator)
+}
+
+fn between(field: String, separator: char) -> String {
+    match field.contains([separator, '"', '\n']) {
+        true => format!("\"{}\"", field.replace('"', "\"\"")),
+        false => field,
     }
 }
 
@@ -217,9 +221,10 @@ mod tests {
             ("a=b", "a=b"),
             ("4 KiB", "4 KiB"),
         ] {
-            assert_eq!(quoted(text), field);
+            assert_eq!(guarded(text, ','), field);
+            assert_eq!(quoted(text), field.replacen('\'', "", 1), "names for programs stay as they are");
         }
-        assert_eq!((quoted_between("a;b", ';'), quoted_between("a,b", ';')), ("\"a;b\"".into(), "a,b".into()));
+        assert_eq!((guarded("a;b", ';'), guarded("a,b", ';')), ("\"a;b\"".into(), "a,b".into()));
     }
 
     #[test]

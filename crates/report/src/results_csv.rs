@@ -1,7 +1,7 @@
 //! The numbers of a result as a tidy table, a number a row: for programs, and for `stend audit` and `stend compare --published`; in a
 //! second form for spreadsheets in Russian, which want semicolons, decimal commas and a byte order mark.
 
-use crate::export::{operation, quoted, quoted_between};
+use crate::export::{guarded, operation, quoted};
 use crate::figures::op_name;
 use crate::numbers::{CasePlace, ResultNumber, checks, numbers, places};
 use crate::words;
@@ -178,7 +178,7 @@ fn line(dialect: Dialect, cells: &[Cell; 22]) -> String {
         Cell::Number(value) if plain => number(*value),
         Cell::Number(value) => number(*value).replace('.', ","),
         Cell::Text(text) if plain => quoted(text),
-        Cell::Text(text) => quoted_between(text, ';'),
+        Cell::Text(text) => guarded(text, ';'),
     });
     let line = cells.collect::<Vec<_>>().join(if plain { "," } else { ";" });
     line + if plain { "\n" } else { "\r\n" }
@@ -268,9 +268,18 @@ mod tests {
 
     #[test]
     fn a_name_is_never_a_formula_for_excel() {
-        assert_eq!(quoted_between("=cmd|' /C calc'!A0", ';'), "'=cmd|' /C calc'!A0");
-        assert_eq!(["+1", "-1", "@x", "a;b"].map(|text| quoted_between(text, ';')), ["'+1", "'-1", "'@x", "\"a;b\""]);
-        assert_eq!(quoted_between("rand-read", ';'), "rand-read");
+        assert_eq!(guarded("=cmd|' /C calc'!A0", ';'), "'=cmd|' /C calc'!A0");
+        assert_eq!(["+1", "-1", "@x", "a;b"].map(|text| guarded(text, ';')), ["'+1", "'-1", "'@x", "\"a;b\""]);
+        assert_eq!(guarded("rand-read", ';'), "rand-read");
+    }
+
+    #[test]
+    fn a_name_that_begins_as_a_formula_stays_as_it_is_where_programs_read_it() {
+        let mut findings = fixture::findings();
+        findings.suite = "=lab".to_string();
+        let plain = table(&findings, Dialect::Plain);
+        assert!(plain.contains(",=lab,") && !plain.contains("'=lab"), "{plain}");
+        assert!(table(&findings, Dialect::Russian).contains(";'=lab;"));
     }
 
     #[test]

@@ -1,7 +1,7 @@
-//! Tables of samples as CSV: what a host did between two of them, a row for the host, each drive, each interface, each thermometer. Numbers are
-//! those of `stend top --json`, with six significant digits.
+//! Tables of samples as CSV for people with a spreadsheet: what a host did between two of them, a row for the host, each drive, each
+//! interface, each thermometer. Numbers are those of `stend top --json`, with six significant digits.
 
-use crate::export::quoted;
+use crate::export::guarded;
 use stend_analyse::host_rates::{DriveRates, HostRates, NetworkRates};
 use stend_base::{Nanos, Say, format, say};
 use stend_record::parts::Temperature;
@@ -125,17 +125,17 @@ fn drive(head: &str, drive: &DriveRates, out: &mut String) {
         Some(drive.queue),
         Some(drive.busy),
     ];
-    row(&format!("{head},{}", quoted(&drive.name)), &values, out);
+    row(&format!("{head},{}", guarded(&drive.name, ',')), &values, out);
 }
 
 fn network(head: &str, network: &NetworkRates, out: &mut String) {
     let values = [network.received, network.sent, network.errors, network.drops].map(Some);
-    row(&format!("{head},{}", quoted(&network.name)), &values, out);
+    row(&format!("{head},{}", guarded(&network.name, ',')), &values, out);
 }
 
 fn temperature(at: &str, read: &Temperature, out: &mut String) {
     let celsius = [Some(read.milli_celsius), read.warning, read.critical].map(|of| of.map(|milli| milli as f64 / 1e3));
-    row(&format!("{at},{}", quoted(&read.device)), &celsius, out);
+    row(&format!("{at},{}", guarded(&read.device, ',')), &celsius, out);
 }
 
 fn row(head: &str, values: &[Option<f64>], out: &mut String) {
