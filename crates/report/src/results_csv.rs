@@ -114,7 +114,7 @@ impl<'a> ResultsCsv<'a> {
             text(host),
             text(&layout),
             text(&test),
-            text(stream.filter(|s| s.block_mix.is_empty() || own.is_some()).map_or("", crate::fio_json::kinds)),
+            text(stream.filter(|s| s.block_mix.is_empty() || own.is_some()).map_or("", pattern)),
             text(&match (own, stream.filter(|s| s.block_mix.is_empty())) {
                 (Some(size), _) => block_size(size),
                 (None, stream) => stream.map_or(String::new(), |stream| block_size(stream.block_size)),
@@ -193,6 +193,13 @@ fn number(value: f64) -> String {
     }
 }
 
+/// What its I/Os do and in which order, in a word of fio; empty where fio has none: discards among reads and writes, writes of zeroes.
+fn pattern(stream: &Stream) -> &'static str {
+    let mix = stream.mix;
+    let is_known = mix.write_zeroes == 0 && (mix.discard == 0 || mix.read == 0 && mix.write == 0);
+    if is_known { crate::fio_json::kinds(stream) } else { "" }
+}
+
 /// `4KiB`, as tables of published numbers have it.
 fn block_size(size: Bytes) -> String {
     match size.0 {
@@ -223,6 +230,8 @@ mod tests {
     use crate::fixture;
     use crate::numbers::Metric;
     use expect_test::expect_file;
+    use stend_spec::pattern::Pattern;
+    use stend_spec::workload::Mix;
 
     fn table(findings: &Findings, dialect: Dialect) -> String {
         let run = fixture::run();
@@ -280,6 +289,18 @@ mod tests {
         let plain = table(&findings, Dialect::Plain);
         assert!(plain.contains(",=lab,") && !plain.contains("'=lab"), "{plain}");
         assert!(table(&findings, Dialect::Russian).contains(";'=lab;"));
+    }
+
+    #[test]
+    fn a_load_with_discards_or_zeroes_is_not_called_after_its_reads_and_writes() {
+        let of = |read, write, discard, write_zeroes| {
+            let mix = Mix { read, write, discard, write_zeroes };
+            pattern(&Stream::new(mix, Pattern::Random, Bytes::kib(4)))
+        };
+        assert_eq!([of(70, 30, 0, 0), of(0, 0, 100, 0)], ["randrw", "randtrim"]);
+        for other in [of(60, 30, 10, 0), of(90, 0, 0, 10), of(0, 0, 0, 100), of(0, 0, 50, 50), of(0, 90, 10, 0)] {
+            assert_eq!(other, "");
+        }
     }
 
     #[test]
