@@ -131,8 +131,18 @@ impl Phase {
         let yes = |name: &str| ["1", "true"].contains(&word(name));
         let block = word(names.block).parse::<u64>().unwrap_or(0);
         let ios = |op: Op| sum(self.sides.iter().filter(|side| side.op == op).map(|side| side.ios));
-        let pattern = if yes(names.random) { Pattern::Uniform } else { Pattern::Sequential };
         let jobs = count(names.threads).unwrap_or(1).max(1).saturating_mul(count(names.hosts).unwrap_or(1).max(1));
+        // Of these at most one is set. With strides the threads take turns at blocks.
+        //= elbencho, OffsetGenerator.h: OffsetGenReverseSeq, OffsetGenStrided; ProgArgs.cpp refuses two of them
+        let stride = block.saturating_mul(u64::from(jobs));
+        let pattern = match () {
+            () if yes(names.random) => Pattern::Uniform,
+            () if self.options.contains_key("--backward") => Pattern::Reverse,
+            () if self.options.contains_key("--strided") && stride > block => {
+                Pattern::Strided { stride: Bytes(stride) }
+            }
+            () => Pattern::Sequential,
+        };
         let stream = Stream {
             queue_depth: count(names.depth).unwrap_or(0),
             jobs,

@@ -5,6 +5,7 @@ use crate::build::{File, ImportedRun};
 use stend_base::{Bytes, Lang, Nanos, Result};
 use stend_record::observed::TrialOutcome;
 use stend_record::{Entry, ToolOp};
+use stend_spec::pattern::Pattern;
 use stend_spec::workload::{Op, Trial};
 
 const TABLE: &str = include_str!("../../tests/corpus/elbencho/3.1-10.csv");
@@ -158,6 +159,28 @@ fn phases_with_other_flags_of_load_are_other_cases() {
     let labels = with("\\\"--randalgo\\\" \\\"fast\\\"");
     assert!(labels.contains(&"before READ, --randalgo fast".to_string()), "{labels:?}");
     assert!(with("\\\"--sync\\\"").contains(&"before READ, --sync yes".to_string()));
+}
+
+#[test]
+fn backwards_and_in_strides_is_not_in_order() {
+    let of_json = |text: &str| json(text).unwrap();
+    let of_table = |text: &str| table(text).unwrap();
+    // The first phase writes 128 KiB by two threads, in order.
+    let orders = |flag: &str| {
+        let in_json = JSON.replacen("\\\"--nolive\\\"", &format!("\\\"{flag}\\\""), 1);
+        let in_table = TABLE.replacen("\"--nolive\"", &format!("\"{flag}\""), 1);
+        [of_json(&in_json), of_table(&in_table)].map(|run| trials(&run)[0].0.streams[0].pattern.clone())
+    };
+    for (flag, order) in [
+        ("--nolive", Pattern::Sequential),
+        ("--backward", Pattern::Reverse),
+        ("--strided", Pattern::Strided { stride: Bytes::kib(256) }),
+    ] {
+        assert_eq!(orders(flag), [order.clone(), order], "{flag}");
+    }
+    // One thread in strides of a block is in order.
+    let alone = JSON.replacen("\\\"--nolive\\\"", "\\\"--strided\\\"", 1).replacen("\"threads\":\"2\"", "\"threads\":\"1\"", 1);
+    assert_eq!(trials(&of_json(&alone))[0].0.streams[0].pattern, Pattern::Sequential);
 }
 
 #[test]
