@@ -262,7 +262,8 @@ impl Reader {
 /// Whether checks take a number by its dimension, and its column has a unit that is not known: as a count it would be left out without
 /// a word. Of other metrics (`max_vms`) any unit is a count.
 fn must_have_unit(claim: &Claim) -> bool {
-    let measured = |name: &str| claim.metric.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('_'));
+    let measured =
+        |name: &str| claim.metric.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('_'));
     let setting = claim.metric.strip_prefix("config_").or_else(|| claim.metric.strip_prefix("fio_"));
     let of_dimension = ["iops", "throughput", "latency"].into_iter().any(measured)
         || ["ratio", "relative_percent", "change_percent"].contains(&claim.metric.as_str())

@@ -70,7 +70,11 @@ fn what_separates_columns_is_what_all_lines_have_as_many_of_outside_of_quotes() 
         // Decimal commas, one in each line but the first.
         ("layout;metric;unit;value\nmd;iops;IOPS;7,5\nlvm;iops;IOPS;8,5\nzfs;iops;IOPS;9,5\n", 3, "md"),
         // An inch is no quote.
-        ("layout,metric,unit,value\nmd of 3.5\" drives; new,iops,IOPS,7\nlvm,iops,IOPS,8\n", 2, "md of 3.5\" drives; new"),
+        (
+            "layout,metric,unit,value\nmd of 3.5\" drives; new,iops,IOPS,7\nlvm,iops,IOPS,8\n",
+            2,
+            "md of 3.5\" drives; new",
+        ),
         // A quote in quotes, and a line that goes on.
         ("layout,metric,unit,value,note\nmd,iops,IOPS,7,\"a \"\"b\"\";\n;;;;c\"\n", 1, "md"),
         // No end of the last line.

@@ -179,7 +179,8 @@ fn backwards_and_in_strides_is_not_in_order() {
         assert_eq!(orders(flag), [order.clone(), order], "{flag}");
     }
     // One thread in strides of a block is in order.
-    let alone = JSON.replacen("\\\"--nolive\\\"", "\\\"--strided\\\"", 1).replacen("\"threads\":\"2\"", "\"threads\":\"1\"", 1);
+    let alone =
+        JSON.replacen("\\\"--nolive\\\"", "\\\"--strided\\\"", 1).replacen("\"threads\":\"2\"", "\"threads\":\"1\"", 1);
     assert_eq!(trials(&of_json(&alone))[0].0.streams[0].pattern, Pattern::Sequential);
 }
 

@@ -405,7 +405,11 @@ fn workloads_of_vdbench_side_by_side_go_over_all_of_each_of_several_targets() {
     };
     let suite = |text: &str| of_file(text, false).unwrap_or_else(|e| panic!("{e}")).text(Lang::En);
     let both = suite(&text("", ""));
-    assert_eq!((both.matches("region: {start: 0%}").count(), both.matches("jobs: {per_target: 1}").count()), (2, 2), "{both}");
+    assert_eq!(
+        (both.matches("region: {start: 0%}").count(), both.matches("jobs: {per_target: 1}").count()),
+        (2, 2),
+        "{both}"
+    );
     // A range is the same part of each target.
     let own = suite(&text("", ",range=(10,30)"));
     assert!(own.contains("region: {start: 10%, size: 20%}") && own.contains("region: {start: 0%}"), "{own}");
