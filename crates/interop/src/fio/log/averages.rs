@@ -145,14 +145,12 @@ pub struct Logs {
     pub bw: Averages,
     /// Mean latencies, ns.
     pub latency: Option<Averages>,
-    /// What times count from, ms since 1970; 0: from the start of fio.
-    pub origin_ms: u64,
 }
 
 impl Logs {
     /// Slices of the job go to `emit`, the sums are in the result.
     pub fn totals(&self, emit: &mut dyn FnMut(Slice)) -> Sums {
-        let mut sums = Sums { kinds: Vec::new(), origin_ms: self.origin_ms, last_ms: 0, backwards: 0 };
+        let mut sums = Sums { kinds: Vec::new(), last_ms: 0, backwards: 0 };
         for (kind, op) in KINDS.into_iter().enumerate() {
             let windows = &self.iops.kinds[kind];
             let (mut slices, mut own) = (BTreeMap::<u32, Slice>::new(), (0u64, 0u64));

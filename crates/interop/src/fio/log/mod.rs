@@ -161,7 +161,7 @@ impl Sources<'_> {
         let mut found = Vec::new();
         for iops in iops {
             let latency = latencies.as_mut().and_then(Iterator::next);
-            let logs = Logs { iops, bw: bw.next().unwrap_or_default(), latency, origin_ms };
+            let logs = Logs { iops, bw: bw.next().unwrap_or_default(), latency };
             let sums = logs.totals(emit);
             let name = if of == Of::Lat { "lat" } else { "clat" };
             let means = sums.kinds.iter().map(|kind| (kind.op.index(), logs.means(kind.op, name))).collect();
@@ -224,7 +224,7 @@ fn histograms(
     all_jobs: bool,
     emit: &mut dyn FnMut(Slice),
 ) -> std::result::Result<(Scanned, Sums), Bad> {
-    let mut sums = Sums { kinds: Vec::new(), origin_ms, last_ms: 0, backwards: 0 };
+    let mut sums = Sums { kinds: Vec::new(), last_ms: 0, backwards: 0 };
     let (mut totals, mut scratch) = (histogram::Totals::default(), Buckets::default());
     // Times count from the origin.
     let (mut before, mut row) = ([0u64; 3], histogram::Row::default());

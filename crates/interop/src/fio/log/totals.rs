@@ -129,12 +129,7 @@ impl Totals {
             let (ops, bytes) = kind.all;
             Some(SumOf { op, ops, bytes, largest: kind.largest, latency: Latencies::Each(kind.total) })
         });
-        Sums {
-            kinds: kinds.collect(),
-            origin_ms: self.origin_ms.unwrap_or(0),
-            last_ms: self.last_ms,
-            backwards: self.backwards,
-        }
+        Sums { kinds: kinds.collect(), last_ms: self.last_ms, backwards: self.backwards }
     }
 }
 
@@ -190,8 +185,6 @@ pub fn no_period() -> Say {
 pub struct Sums {
     /// Kinds of I/O that occurred.
     pub kinds: Vec<SumOf>,
-    /// What the times count from, ms since 1970; 0: from the start of fio.
-    pub origin_ms: u64,
     /// Last time, ms from the origin.
     pub last_ms: u64,
     /// Lines whose time is before that of an earlier line.
