@@ -260,7 +260,7 @@ impl Reader {
 }
 
 /// Whether checks take a number by its dimension, and its column has a unit that is not known: as a count it would be left out without
-/// a word. Of other metrics (`max_vms`) any unit is a count.
+/// a word. Any unit of another metric (`max_vms`) is a count.
 fn must_have_unit(claim: &Claim) -> bool {
     let measured =
         |name: &str| claim.metric.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('_'));

@@ -132,7 +132,7 @@ impl Phase {
         let block = word(names.block).parse::<u64>().unwrap_or(0);
         let ios = |op: Op| sum(self.sides.iter().filter(|side| side.op == op).map(|side| side.ios));
         let jobs = count(names.threads).unwrap_or(1).max(1).saturating_mul(count(names.hosts).unwrap_or(1).max(1));
-        // Of these at most one is set. With strides the threads take turns at blocks.
+        // At most one of these is set. With strides the threads take turns at blocks.
         //= elbencho, OffsetGenerator.h: OffsetGenReverseSeq, OffsetGenStrided; ProgArgs.cpp refuses two of them
         let stride = block.saturating_mul(u64::from(jobs));
         let pattern = match () {

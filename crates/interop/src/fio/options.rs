@@ -373,7 +373,7 @@ mod tests {
         let by_threads = [("iodepth", "32"), ("ioengine", "psync"), ("io_submit_mode", "offload")];
         assert_eq!((depth(&by_threads), depth(&by_threads[..2])), (Some(32), Some(1)));
         assert_eq!(depth(&[("iodepth", "32"), ("ioengine", "psync"), ("io_submit_mode", "inline")]), Some(1));
-        // Of an engine that is not fio's own it is not known whether it waits; one I/O is one either way.
+        // Whether an engine waits that is not fio's own is not known; one I/O is one either way.
         for unknown in ["external:/opt/engine.so", "sg"] {
             assert_eq!(depth(&[("iodepth", "32"), ("ioengine", unknown)]), None);
             assert_eq!(depth(&[("ioengine", unknown)]), Some(1));

@@ -112,7 +112,7 @@ fn histograms_with_dates_count_from_an_interval_before_the_first() {
     let reads: Vec<_> =
         slices.iter().filter(|(_, s)| s.op == Op::Read).map(|(_, s)| (s.interval, s.span, s.ops)).collect();
     assert_eq!(reads, [(0, 10, 100), (10, 10, 100), (20, 10, 100)]);
-    // Of one line alone nothing shows when its interval began.
+    // One line alone does not show when its interval began.
     for lines in [line(0, 0), line(0, 0) + &line(0, 1)] {
         let error = refused("r_clat_hist.1.log", &lines);
         assert!(error.contains("r_clat_hist.1.log:1: its times are dates, and no second line"), "{error}");
