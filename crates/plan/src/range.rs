@@ -100,7 +100,8 @@ fn share(inputs: &PlanInputs) -> Result<(Bytes, Vec<Bytes>)> {
             return Err(Error::usage(message).hint(hint));
         }
         let len = match (inputs.suite.fill, &target.writes) {
-            (Some(Fill::Size(size)), Ok(())) => size.min(target.size),
+            // Also where nothing may be written: the size is that of the measured range.
+            (Some(Fill::Size(size)), _) => size.min(target.size),
             (Some(Fill::Auto), Ok(())) => auto(target.size.0).max(FILL_MIN).min(target.size),
             _ => target.size,
         };
@@ -215,6 +216,11 @@ mod tests {
         let filled = on(3, Bytes::mib(100), "fill: {size: 10MiB}\n", "64KiB").unwrap();
         assert_eq!((filled.share, filled.fill, filled.targets), (Bytes::mib(10), Some(Bytes::mib(30)), 3));
         assert_eq!(filled.cases[0].trial.region.len, Bytes::mib(30));
+        let read = PlanTarget { writes: Err(Say::same("in use")), ..fixture::device(Bytes::mib(512)) };
+        let text = "suite: x\nfill: {size: 100MiB}\ncases: [{name: a, streams: [{op: read, pattern: random, block_size: 4KiB}]}]\n";
+        let read = PlanInputs { target: read, ..fixture::inputs(stend_spec::parse::suite(text, "s.yaml").unwrap()) };
+        let read = Plan::new(&read).unwrap();
+        assert_eq!((read.share, read.fill), (Bytes::mib(100), None), "the size is honoured where nothing is filled");
         let large = on(2, Bytes::mib(100), "", "16MiB").unwrap_err();
         assert!(
             large.message.en.contains("blocks of 16 MiB do not divide the 100 MiB that each target gives"),

@@ -5,9 +5,10 @@ use crate::resume;
 use crate::step::Asked;
 use crate::upload;
 use stend_base::text::listed;
-use stend_base::{Bytes, Error, Nanos, Result, Say, say};
+use stend_base::{Bytes, Error, Lang, Nanos, Result, Say, format, say};
 use stend_plan::{NullDevice, Plan, PlanInputs, PlanTarget, Room};
 use stend_record::{TargetFacts, TargetKind};
+use stend_spec::suite::Fill;
 use stend_spec::topology::Topology;
 use stend_spec::workload::Stream;
 use stend_wire::{Facts, Prepare, StandFile};
@@ -143,11 +144,31 @@ pub(crate) fn planned(asked: &Asked, facts: &Facts) -> Result<(PlanInputs, Plan)
                 time_budget: asked.time_budget,
                 traces: upload::facts(&asked.traces),
             };
+            has_the_range(&inputs, facts)?;
             let plan = Plan::new(&inputs)?;
             (inputs, plan)
         }
     };
     Ok((inputs, with_its_ledger(plan, facts, asked)?))
+}
+
+/// Whether targets that exist already are as large as the range that the suite names: a part of it would be another measurement.
+fn has_the_range(inputs: &PlanInputs, facts: &Facts) -> Result<()> {
+    let target = &inputs.target;
+    let Some(Fill::Size(size)) = inputs.suite.fill else { return Ok(()) };
+    if target.room.is_some() || target.null.is_some() || size <= target.size {
+        return Ok(());
+    }
+    let smallest = facts.targets.iter().min_by_key(|target| target.size);
+    let path = smallest.map(|target| target.path.as_str()).unwrap_or_default();
+    let told = |lang| (format::bytes(size, lang), format::bytes(target.size, lang));
+    let ((size, has), (size_ru, has_ru)) = (told(Lang::En), told(Lang::Ru));
+    let message = say!(
+        "the range (`--size`, in a suite `fill: {{size: …}}`) is {size}, more than `{path}` has ({has})",
+        "область (`--size`, в наборе `fill: {{size: …}}`) — {size_ru}, больше, чем `{path}` ({has_ru})"
+    );
+    Err(Error::preflight(message)
+        .hint(say!("name a smaller size, or a larger target", "укажите размер поменьше или объект побольше")))
 }
 
 /// How the targets are made ready for a plan.
