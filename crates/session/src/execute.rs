@@ -3,6 +3,7 @@
 use crate::Progress;
 use crate::control::Control;
 use crate::frontend::Frontend;
+use crate::load_hosts;
 use crate::observe;
 use crate::setup::resumed;
 use crate::sources;
@@ -28,7 +29,11 @@ pub(crate) fn to_its_end(setup: Setup, order: &Order, control: &Control, fronten
         store::may_create(&setup.run_file)?;
     }
     (frontend.may_report)(&setup.run_file)?;
-    let beside = stand.as_ref().map(|stand| storage_hosts::hosts_of(stand, &given)).transpose()?.unwrap_or_default();
+    let beside = match &stand {
+        Some(stand) => storage_hosts::hosts_of(stand, &given)?,
+        None if given.storage.is_empty() => Vec::new(),
+        None => return Err(load_hosts::no_stand()),
+    };
     let storages = beside.len();
     // What the suite may not do is refused before anything is written anywhere.
     stend_stand::may_execute(&setup.permission, &setup.suite.changes())?;

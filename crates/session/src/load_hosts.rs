@@ -94,6 +94,9 @@ fn no_target(name: &str) -> Box<Error> {
 ///
 /// Errors: `Usage` with what they cannot do.
 pub(crate) fn may(order: &Order) -> Result<()> {
+    if !order.storage.is_empty() && order.stands.is_empty() && matches!(order.work, Work::Suite(_)) {
+        return Err(no_stand());
+    }
     let of_file = of_file(order, HostRole::Load)?;
     let count = of_file.as_ref().map_or(order.ssh.len(), Vec::len);
     if of_file.is_some() && count == 0 {
@@ -129,6 +132,15 @@ pub(crate) fn may(order: &Order) -> Result<()> {
         Work::Suite(_) => None,
     };
     what.map_or(Ok(()), |what| Err(not_yet(&what)))
+}
+
+/// Hosts of a stand where there is none.
+pub(crate) fn no_stand() -> Box<Error> {
+    Error::usage(say!(
+        "`--storage` has no effect without a stand of several hosts",
+        "`--storage` не действует без стенда на нескольких машинах"
+    ))
+    .hint(say!("leave it out, or add `--stand FILE`", "уберите его или добавьте `--stand ФАЙЛ`"))
 }
 
 /// Whether several hosts can run this suite.
@@ -337,6 +349,15 @@ mod tests {
             (order.hosts, order.on_loss) = (None, OnLoss::Stop);
             assert!(may(&order).is_ok(), "one host can");
         }
+    }
+
+    #[test]
+    fn hosts_of_a_stand_are_refused_where_there_is_none() {
+        let order = Order { storage: words(&["x=ssh:y"]), ssh: Vec::new(), ..order() };
+        let [en, ru] = refused(may(&order));
+        assert!(en.contains("`--storage` has no effect") && ru.contains("без стенда"), "{en} {ru}");
+        let stand = NamedText { file: "a.yaml".into(), text: "stand: a".into() };
+        assert!(may(&Order { stands: vec![stand], ..order }).is_ok(), "the file of the stand says which hosts it has");
     }
 
     #[test]

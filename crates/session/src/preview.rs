@@ -25,6 +25,7 @@ pub fn preview(order: &Order, control: &Control, frontend: &Frontend) -> Result<
             let setup = resumed(resume, order, frontend)?;
             return match setup.stand {
                 Some(_) => Err(unforeseen_on_a_stand()),
+                None if !order.storage.is_empty() => Err(load_hosts::no_stand()),
                 None => Ok(vec![of_setup(setup, control)?]),
             };
         }

@@ -34,6 +34,7 @@ fn a_wrong_command_line_is_answered_in_the_users_language() {
     fails(&["run", "qick", "--on", "/x"], 3, "did you mean `quick`?");
     fails(&["run", "nothing-like-it", "--on", "/x"], 3, "`stend suites` lists the built-in ones");
     fails(&["run", "quick", "--on", "/tmp", "-o", "/nonexistent/x.stend"], 12, "there is no directory `/nonexistent`");
+    fails(&["export", "last", "--redact", "--trial", "3"], 2, "`--redact` cannot be used with `--trial`");
     fails(&["--lang", "ru", "измерь"], 2, "неизвестная команда `измерь`");
     fails(&["run", "quick", "--on", "/var/tmp", "--time-budget", "5"], 2, "--time-budget");
 }
@@ -54,6 +55,12 @@ fn a_workload_in_fios_words_that_means_nothing_is_answered_with_the_option() {
         (&["--rw", "randread", "--verify"], "--verify needs `--rw` to be one of write"),
         (&["--rw", "write", "--sync", "fsink"], "did you mean `fsync`?"),
         (&["--rw", "read,read", "--size", "1X"], "--size: `X` is not a unit of size"),
+        (&["quick", "--bs", "8k"], "`--bs` has no effect with a suite\nhint: leave out `quick` and add `--rw`"),
+        (&["quick", "--verify", "--print-suite"], "`--verify` has no effect with a suite"),
+        (&["my.yaml", "--qd", "4"], "`--qd` has no effect with a suite\nhint: leave out `my.yaml`"),
+        (&["--resume", "last", "--time", "5s"], "`--time` has no effect with `--resume`"),
+        (&["quick", "--storage", "x=y"], "`--storage` has no effect without a stand of several hosts"),
+        (&["quick", "--group", "g", "--ssh", "db1"], "`--group` cannot be used with `--ssh`"),
     ] {
         fails(&[&["run", "--on", "/var/tmp"], words].concat(), 2, part);
     }
@@ -126,10 +133,13 @@ fn a_device_smaller_than_the_workload_is_refused() {
         return;
     }
     let scratch = Scratch::new();
-    let suite = scratch.file("big.yaml", &SMALL.replace("4KiB", "1MiB").replace("queue_depth: 4", "jobs: 8"));
+    let suite = scratch.file("big.yaml", &SMALL.replace("4KiB", "1MiB").replace("64MiB", "1MiB").replace("queue_depth: 4", "jobs: 8"));
     let device = Loop::new(&scratch, "tiny.img", 1 << 20);
     let (_, stderr) = expect_exit(&mut stend(&scratch, &["run", &suite, "--on", &device.device]), 4);
     assert!(stderr.contains("smaller than one block per job"), "{stderr}");
+    let words = ["run", "--rw", "randread", "--size", "1g", "--on", &device.device];
+    let (_, stderr) = expect_exit(&mut stend(&scratch, &words), 4);
+    assert!(stderr.contains("is 1 GiB, more than `") && stderr.contains("has (1 MiB)"), "{stderr}");
 }
 
 #[test]

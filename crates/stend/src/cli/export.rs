@@ -32,7 +32,11 @@ pub(super) fn export(lang: Lang) -> Command {
     let arguments = vec![
         run_argument(lang).num_args(1..).action(ArgAction::Append),
         flag("ios", None, ios, lang),
-        option("trial", "N", trial, lang).requires("ios").value_parser(clap::value_parser!(u32)),
+        option("trial", "N", trial, lang)
+            .requires("ios")
+            // Without it clap does not miss `--ios` beside `--redact`.
+            .conflicts_with("redact")
+            .value_parser(clap::value_parser!(u32)),
         choice("format", "FORMAT", &FORMATS, lang),
         option("output", "FILE", output, lang).short('o'),
         force(lang).requires("output"),

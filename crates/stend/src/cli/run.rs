@@ -266,6 +266,9 @@ fn beside(lang: Lang) -> [Arg; 2] {
     [option("observe", "HOST", observe, lang).action(ArgAction::Append), option("sources", "FILE", sources, lang)]
 }
 
+/// What says where the load comes from in another way than a file of hosts.
+const BESIDE_HOSTS: [&str; 6] = ["ssh", "lab", "storage", "stand", "against", "resume"];
+
 /// What is measured, where, and what may be lost there.
 fn places(lang: Lang) -> Vec<Arg> {
     let on = say!(
@@ -318,12 +321,13 @@ fn places(lang: Lang) -> Vec<Arg> {
             "confirm",
             "overwrite-signature",
         ]),
-        flag("rebuild", None, rebuild, lang).requires("stand").conflicts_with_all(["on", "resume"]),
+        flag("rebuild", None, rebuild, lang).requires("stand").conflicts_with_all(["on", "resume", "hosts", "vm"]),
         option("lab", "FILE|NAME", lab, lang),
         option("ssh", "HOST", ssh, lang).action(ArgAction::Append).conflicts_with("lab"),
-        hosts_file(lang).conflicts_with_all(["ssh", "lab", "storage", "stand", "against", "resume"]),
+        hosts_file(lang).conflicts_with_all(BESIDE_HOSTS),
         vm(lang),
-        group(lang),
+        // `--hosts`, which it needs, is not missing to clap beside what that conflicts with.
+        group(lang).conflicts_with_all(BESIDE_HOSTS),
         load,
         on_loss,
         option("storage", "NAME=HOST", storage, lang).action(ArgAction::Append),

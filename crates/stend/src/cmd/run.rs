@@ -21,6 +21,7 @@ pub fn run(arguments: &ArgMatches, out: &Out) -> Result<()> {
 }
 
 fn carry_out(arguments: &ArgMatches, out: &Out, task: Option<&Task>) -> Result<()> {
+    super::workload::has_effect(arguments)?;
     if arguments.get_flag("print-suite") {
         return out.result(&super::order::suite(arguments)?);
     }

@@ -26,6 +26,39 @@ pub(crate) const KINDS: [Kind; 8] = [
 /// Trials of at least this length have the ramp of `quick`.
 const LONG: Nanos = Nanos::secs(2);
 
+/// Options that have an effect with `--rw` alone.
+const OF_RW: [&str; 9] = ["bs", "qd", "jobs", "mix", "rate", "time", "size", "sync", "verify"];
+
+/// Refuses an option of `--rw` where something else says what runs. Clap does not: it asks for no `--rw` where that cannot stand.
+///
+/// Errors: `Usage`, naming the option.
+pub(super) fn has_effect(arguments: &ArgMatches) -> Result<()> {
+    let Some(option) = OF_RW.into_iter().find(|option| is_given(arguments, option)) else { return Ok(()) };
+    if let Some(suite) = given(arguments, "SUITE") {
+        let message =
+            say!("`--{option}` has no effect with a suite", "`--{option}` не действует вместе с набором");
+        return Err(Error::usage(message).hint(match stend_session::suites::find(suite) {
+            Some(_) => say!(
+                "leave out `{suite}` and add `--rw`, or change the suite: `stend suites {suite} > my.yaml`",
+                "уберите `{suite}` и добавьте `--rw` или измените набор: `stend suites {suite} > my.yaml`"
+            ),
+            None => say!(
+                "leave out `{suite}` and add `--rw`, or change the suite",
+                "уберите `{suite}` и добавьте `--rw` или измените набор"
+            ),
+        }));
+    }
+    let Some(instead) = ["resume", "order"].into_iter().find(|instead| is_given(arguments, instead)) else {
+        return Ok(());
+    };
+    let message =
+        say!("`--{option}` has no effect with `--{instead}`", "`--{option}` не действует вместе с `--{instead}`");
+    Err(Error::usage(message).hint(say!(
+        "leave `--{option}` out, or begin a new run with `--rw`",
+        "уберите `--{option}` или начните новый прогон с `--rw`"
+    )))
+}
+
 /// The suite that the command line describes.
 ///
 /// Errors: `Usage`, naming the option.
