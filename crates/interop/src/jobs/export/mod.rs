@@ -22,6 +22,8 @@ pub struct Exported {
     pub lacks: Vec<Say>,
     sections: String,
     name: String,
+    /// Whether a job changes what is on its target.
+    writes: bool,
 }
 
 impl Exported {
@@ -29,10 +31,17 @@ impl Exported {
     pub fn text(&self, lang: Lang) -> String {
         let name = in_one_line(&self.name);
         let head = say!(
-            "The suite `{name}` as jobs of fio. Name the target: TARGET=/dev/sdb fio FILE",
-            "Набор `{name}` в виде заданий fio. Укажите объект: TARGET=/dev/sdb fio ФАЙЛ"
+            "The suite `{name}` as jobs of fio",
+            "Набор `{name}` в виде заданий fio"
         );
-        let mut out = format!("; {}\n", head.get(lang));
+        let how = match self.writes {
+            true => say!(
+                "These jobs WRITE: all data on TARGET are lost. TARGET=/dev/XXX fio FILE",
+                "Задания ПИШУТ: данные на TARGET пропадут. TARGET=/dev/XXX fio ФАЙЛ"
+            ),
+            false => say!("Name the target: TARGET=/dev/XXX fio FILE", "Укажите объект: TARGET=/dev/XXX fio ФАЙЛ"),
+        };
+        let mut out = format!("; {}\n; {}\n", head.get(lang), how.get(lang));
         if !self.lacks.is_empty() {
             let title = say!("What is missing or different:", "Чего в нём нет или что отличается:");
             out.push_str(&format!("; {}\n", title.get(lang)));
@@ -47,7 +56,7 @@ impl Exported {
 pub fn fio(suite: &Suite) -> Exported {
     let mut lacks = of_suite(suite);
     let mut sections = String::from("[global]\nfilename=${TARGET}\ntime_based=1\nrefill_buffers=1\n");
-    let mut count = 0;
+    let (mut count, mut writes) = (0, false);
     for case in &suite.cases {
         if case.app.is_some() {
             let name = &case.name;
@@ -64,15 +73,18 @@ pub fn fio(suite: &Suite) -> Exported {
                     "more than {SECTIONS_MAX} sections: the rest of the cells",
                     "больше {SECTIONS_MAX} разделов: остальные ячейки"
                 ));
-                return Exported { lacks, sections, name: suite.name.clone() };
+                return Exported { lacks, sections, name: suite.name.clone(), writes };
             }
             match cell(case, &label, &streams, &mut lacks) {
-                Ok(text) => sections.push_str(&text),
+                Ok(text) => {
+                    writes |= streams.iter().any(|stream| stream.mix.writes());
+                    sections.push_str(&text);
+                }
                 Err(Say { en, ru }) => lacks.push(say!("`{label}` is left out: {en}", "`{label}` опущен: {ru}")),
             }
         }
     }
-    Exported { lacks, sections, name: suite.name.clone() }
+    Exported { lacks, sections, name: suite.name.clone(), writes }
 }
 
 fn of_suite(suite: &Suite) -> Vec<Say> {

@@ -28,6 +28,21 @@ fn what_a_suite_does_beside_its_load_is_named() {
 }
 
 #[test]
+fn jobs_that_write_begin_with_what_is_lost_and_others_do_not() {
+    let of = |op: &str| {
+        let case = format!("{{name: a, streams: [{{op: {op}, pattern: random, block_size: 4KiB}}]}}");
+        let suite = stend_spec::parse::suite(&format!("suite: x\ncases: [{case}]\n"), "s.yaml").unwrap();
+        export::fio(&suite)
+    };
+    let second = |exported: &export::Exported, lang| exported.text(lang).lines().nth(1).unwrap_or_default().to_string();
+    for op in ["write", "discard", "{read: 99, write: 1}"] {
+        assert!(second(&of(op), Lang::En).starts_with("; These jobs WRITE: all data on TARGET are lost."), "{op}");
+        assert!(second(&of(op), Lang::Ru).starts_with("; Задания ПИШУТ: данные на TARGET пропадут."), "{op}");
+    }
+    assert_eq!(second(&of("read"), Lang::En), "; Name the target: TARGET=/dev/XXX fio FILE");
+}
+
+#[test]
 fn huge_pages_become_reserved_ones_which_is_told_and_come_back() {
     let text = "suite: x\ncases:\n- {name: a, pages: huge, streams: [{op: read, pattern: random, block_size: 1MiB}]}\n\
                 - {name: b, streams: [{op: read, pattern: random, block_size: 1MiB}]}\n";
@@ -52,7 +67,8 @@ fn what_fio_can_say_is_exported_and_the_rest_is_listed() {
     )
     .unwrap();
     expect![[r#"
-        ; The suite `x` as jobs of fio. Name the target: TARGET=/dev/sdb fio FILE
+        ; The suite `x` as jobs of fio
+        ; These jobs WRITE: all data on TARGET are lost. TARGET=/dev/XXX fio FILE
         ; What is missing or different:
         ;   repeats: each job runs once, not 6 times in mixed order
         ;   `fill` and `precondition`: nothing is written beforehand
