@@ -17,6 +17,8 @@ pub struct Listing {
     pub runs: Vec<Listed>,
     /// How many older ones are not.
     pub left_out: usize,
+    /// How many the directory knows, whatever was asked for.
+    pub known: usize,
     /// Where the next page begins, for a list that is read in pages.
     pub next: Option<String>,
     /// The directory that knows them.

@@ -113,7 +113,7 @@ impl Catalogue {
         }
         let left_out = known.len() - end;
         let next = known[..end].last().filter(|_| left_out > 0).map(|run| run.name.clone());
-        Ok(Listing { runs, left_out, next, directory: self.directory.path().display().to_string() })
+        Ok(Listing { runs, left_out, known: known.len(), next, directory: self.directory.path().display().to_string() })
     }
 
     /// The summary of a run, made once for what its file holds now.
@@ -157,7 +157,7 @@ impl Catalogue {
         let left_out = all.len().saturating_sub(begin.saturating_add(filter.limit));
         let runs: Vec<Listed> = all.into_iter().skip(begin).take(filter.limit).collect();
         let next = runs.last().filter(|_| left_out > 0).map(|run| run.name.clone());
-        Ok(Listing { runs, left_out, next, directory: self.directory.path().display().to_string() })
+        Ok(Listing { runs, left_out, known: known.len(), next, directory: self.directory.path().display().to_string() })
     }
 
     fn listed(&self, run: &KnownRun) -> Listed {

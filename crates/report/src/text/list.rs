@@ -45,7 +45,13 @@ pub fn list_text(listing: &Listing, lang: Lang, width: usize, colour: bool) -> S
     let screen = Screen { lang, width: width.clamp(WIDTH_MIN, WIDTH_MAX), colour };
     let (runs, directory) = (&listing.runs, &listing.directory);
     if runs.is_empty() {
-        let none = say!("There are no runs in {directory}.", "В {directory} нет прогонов.");
+        let none = match listing.known {
+            0 => say!("There are no runs in {directory}.", "В {directory} нет прогонов."),
+            _ => say!(
+                "No run meets the condition; `stend list` shows all.",
+                "Под условие не подходит ни один прогон; все покажет `stend list`."
+            ),
+        };
         return paragraph("", &clean(none.get(lang)), screen.width);
     }
     let lines: Vec<&Listed> = runs.iter().filter(|l| !matches!(l.content, Content::Unreadable(_))).collect();
@@ -53,7 +59,7 @@ pub fn list_text(listing: &Listing, lang: Lang, width: usize, colour: bool) -> S
         true => String::new(),
         false => LAYOUTS
             .iter()
-            .find_map(|layout| table(&lines, layout, &screen))
+            .find_map(|layout| Some(table(&lines, layout, &screen)? + &left_out(layout, &screen)))
             .unwrap_or_else(|| lines.iter().map(|listed| stacked(listed, &screen)).collect()),
     };
     if listing.left_out > 0 {
@@ -71,6 +77,15 @@ pub fn list_text(listing: &Listing, lang: Lang, width: usize, colour: bool) -> S
     });
     out.push_str(&super::list(&say!("Cannot be read", "Не читаются"), &screen, broken));
     out
+}
+
+/// That a layout has no place for suites.
+fn left_out(layout: &Layout, screen: &Screen) -> String {
+    if layout.suite > 0 {
+        return String::new();
+    }
+    let note = say!("Suites need a wider screen.", "Для наборов нужен экран шире.");
+    screen.faint(&paragraph("", note.get(screen.lang), screen.width))
 }
 
 fn state(run: &ListedRun) -> Say {
@@ -103,7 +118,7 @@ fn table(runs: &[&Listed], layout: &Layout, screen: &Screen) -> Option<String> {
         (labels, say!("label", "метка"), false),
         (layout.suite > 0, say!("suite", "набор"), false),
         (true, say!("target", "объект"), false),
-        (true, say!("result", "результат"), true),
+        (true, say!("main case", "главный случай"), true),
         (true, say!("state", "состояние"), false),
         (layout.details, say!("cases", "случаев"), true),
         (layout.details, say!("size", "размер"), true),
@@ -228,7 +243,7 @@ mod tests {
     }
 
     fn listing(runs: Vec<Listed>) -> Listing {
-        Listing { runs, left_out: 0, next: None, directory: "/runs".into() }
+        Listing { known: runs.len(), runs, left_out: 0, next: None, directory: "/runs".into() }
     }
 
     fn runs() -> Vec<Listed> {
@@ -263,6 +278,8 @@ mod tests {
             shown.left_out = if columns == 80 { 7 } else { 0 };
             let screen = list_text(&shown, lang, columns, false);
             assert!(screen.lines().all(|line| width(line) <= columns), "{screen}");
+            let suites = [screen.contains("quick"), screen.contains("wider screen") || screen.contains("экран шире")];
+            assert!(suites[0] != suites[1], "suites are shown, or missing with a word: {screen}");
             all.push_str(&format!("════ {} {columns}\n{screen}", lang.tag()));
         }
         expect_file!["../../tests/golden/list.txt"].assert_eq(&all);
@@ -271,6 +288,9 @@ mod tests {
     #[test]
     fn no_run_and_no_readable_run_are_answered() {
         assert!(list_text(&listing(Vec::new()), Lang::En, 80, false).contains("no runs in /runs"));
+        let filtered = Listing { known: 7, ..listing(Vec::new()) };
+        assert!(list_text(&filtered, Lang::En, 80, false).starts_with("No run meets the condition; `stend list`"));
+        assert!(list_text(&filtered, Lang::Ru, 80, false).starts_with("Под условие не подходит ни один прогон"));
         let broken = listing(runs()[2..3].to_vec());
         assert!(list_text(&broken, Lang::En, 80, false).contains("✖ the run file"));
     }

@@ -169,8 +169,8 @@ impl<'a> Firsts<'a> {
 /// What the signs that occur in the table mean.
 fn signs(cases: &[CaseFinding], detail: Detail, screen: &Screen) -> String {
     let mut signs = Vec::new();
-    for &status in detail.shown() {
-        if cases.iter().flat_map(|c| &c.checks).any(|c| c.status == status) {
+    for &status in &SHOWN {
+        if cases.iter().any(|case| counts(case, detail).iter().any(|(shown, _)| *shown == status)) {
             let word = words::check(status).get(screen.lang).replace(' ', "\u{a0}");
             signs.push(format!("{}\u{a0}{word}", words::check_glyph(status)));
         }
@@ -281,13 +281,32 @@ fn latency_cells(
     [quantile(0), quantile(1), quantile(2), max.get(screen.lang).to_string()]
 }
 
-/// Failed checks and warnings by number; a tick when there are none.
-fn checks(case: &CaseFinding, detail: Detail) -> String {
+/// Results of the checks of a case that the table counts, with how many have them: also in brief those that decide nothing, where no other
+/// check speaks for the number.
+fn counts(case: &CaseFinding, detail: Detail) -> Vec<(CheckStatus, usize)> {
     let count = |status| case.checks.iter().filter(|c| c.status == status).count();
-    let shown = detail.shown().iter().map(|&s| (s, count(s)));
+    let counted = |shown: &[CheckStatus]| -> Vec<(CheckStatus, usize)> {
+        shown.iter().map(|&status| (status, count(status))).filter(|(_, n)| *n > 0).collect()
+    };
+    match counted(detail.shown()) {
+        none if none.is_empty() && !has_passed(case) => counted(&SHOWN),
+        counts => counts,
+    }
+}
+
+/// Whether a check holds, at least for screening.
+fn has_passed(case: &CaseFinding) -> bool {
+    case.checks.iter().any(|check| matches!(check.status, CheckStatus::Pass | CheckStatus::ScreeningOnly))
+}
+
+/// Results of checks by number; a tick where some passed and none of these is left.
+fn checks(case: &CaseFinding, detail: Detail) -> String {
     let parts: Vec<String> =
-        shown.filter(|(_, n)| *n > 0).map(|(s, n)| format!("{}{n}", words::check_glyph(s))).collect();
-    if parts.is_empty() { words::check_glyph(CheckStatus::Pass).to_string() } else { parts.join(" ") }
+        counts(case, detail).into_iter().map(|(status, n)| format!("{}{n}", words::check_glyph(status))).collect();
+    match parts.is_empty() {
+        true if has_passed(case) => words::check_glyph(CheckStatus::Pass).to_string(),
+        _ => parts.join(" "),
+    }
 }
 
 fn wide(

@@ -59,6 +59,20 @@ fn eight_cases_without_faults_take_twenty_lines_with_the_names_of_both_files() {
 }
 
 #[test]
+fn a_case_of_which_no_check_passed_has_no_tick_in_the_short_form() {
+    let mut findings = fixture::findings();
+    let last = findings.cases.last_mut().expect("a case");
+    last.checks.iter_mut().for_each(|check| check.status = CheckStatus::NotMeasurable);
+    let expected = format!("?{}", last.checks.len());
+    let screen = brief(&findings, "x", Lang::En, 100, false).replace('\u{a0}', " ");
+    assert!(screen.contains(&expected) && screen.contains("? not measurable"), "{screen}");
+    let last = findings.cases.last_mut().expect("a case");
+    last.checks[0].status = CheckStatus::Pass;
+    let screen = brief(&findings, "x", Lang::En, 100, false).replace('\u{a0}', " ");
+    assert!(!screen.contains("? not measurable"), "what passed speaks for the number: {screen}");
+}
+
+#[test]
 fn a_run_that_is_one_sweep_says_in_short_where_the_rate_bends() {
     let mut findings = fixture::findings();
     assert!(!brief(&findings, "x", Lang::En, 80, false).contains("The rate bends"), "others have other questions");

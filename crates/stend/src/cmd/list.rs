@@ -28,7 +28,7 @@ pub fn list(arguments: &ArgMatches, out: &Out) -> Result<()> {
             (met, left_out)
         }
     };
-    let listing = Listing { runs, left_out, next: None, directory: shown };
+    let listing = Listing { runs, left_out, known: known.len(), next: None, directory: shown };
     out.result(&match out.json {
         true => stend_report::list_json(&listing),
         false => stend_report::list_text(&listing, out.lang, out.width(), out.colour()),

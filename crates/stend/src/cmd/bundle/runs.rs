@@ -72,7 +72,8 @@ pub(super) fn teach(runs: &Runs, redaction: &mut Redaction) -> Result<()> {
 /// Adds the list.
 pub(super) fn add(runs: &mut Runs, making: &mut Making) -> Result<()> {
     let directory = store::directory()?.display().to_string();
-    let mut listing = Listing { runs: std::mem::take(&mut runs.runs), left_out: runs.left_out, next: None, directory };
+    let (listed, left_out) = (std::mem::take(&mut runs.runs), runs.left_out);
+    let mut listing = Listing { known: listed.len() + left_out, runs: listed, left_out, next: None, directory };
     if let Some(redaction) = &mut making.redaction {
         redaction.learn_path(&listing.directory);
         listing.directory = redaction.text(&listing.directory);
