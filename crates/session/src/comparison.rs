@@ -184,10 +184,17 @@ fn known(factors: &[String], comparison: &Comparison) -> Result<()> {
 fn arms(run: &RunRecord, findings: &Findings, options: &Options) -> Result<Comparison> {
     stend_analyse::compare_arms(run, findings, options)?.ok_or_else(|| {
         let id = &findings.run;
-        Error::usage(say!(
-            "`{id}` alone has nothing to compare: fewer than two of its arms were measured",
-            "в `{id}` нечего сравнивать: измерено меньше двух вариантов"
-        ))
+        let message = match run.header.inputs.suite.arms.is_empty() {
+            true => say!(
+                "one run is given, `{id}`, and it has no arms: nothing to compare",
+                "указан один прогон без вариантов, `{id}`: сравнивать не с чем"
+            ),
+            false => say!(
+                "one run is given, `{id}`, and fewer than two of its arms were measured: nothing to compare",
+                "указан один прогон, `{id}`, и в нём измерено меньше двух вариантов: сравнивать не с чем"
+            ),
+        };
+        Error::usage(message)
         .hint(say!(
             "name another run, or use a suite with `arms`",
             "укажите ещё один прогон или возьмите набор с `arms`"

@@ -37,7 +37,7 @@ fn a_comparison_can_be_written_as_one_page_and_needs_two_runs_or_arms() {
     let page = std::fs::read_to_string(page).expect("a page");
     assert!(page.contains("Changed conditions") && page.contains("Изменившиеся условия") && !page.contains("<script"));
     let (_, stderr) = expect_exit(&mut stend(&scratch, &["compare", A]), 2);
-    assert!(stderr.contains("fewer than two of its arms were measured"), "{stderr}");
+    assert!(stderr.contains("and it has no arms: nothing to compare"), "{stderr}");
     expect_exit(&mut stend(&scratch, &[&["compare"][..], &[A; 65]].concat()), 2);
     let (_, error) = expect_exit(&mut stend(&scratch, &["compare", A, "R-1999", "--json"]), 2);
     let error: serde_json::Value = serde_json::from_str(&error).expect("one line of JSON");
