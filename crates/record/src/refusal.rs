@@ -104,9 +104,19 @@ pub enum Refusal {
         /// Where.
         at: String,
     },
+    /// This user, or the container that it is in, may not read the device, so what is on it is unknown.
+    NoPermission {
+        /// It is root: something else than the user keeps it from reading.
+        root: bool,
+    },
 }
 
 impl Refusal {
+    /// Whether it keeps the target from being read as well.
+    pub fn is_unreadable(&self) -> bool {
+        matches!(self, Refusal::Unreadable { .. } | Refusal::NoPermission { .. })
+    }
+
     /// The reason in words that follow "it".
     pub fn say(&self) -> Say {
         match self {
@@ -153,6 +163,7 @@ impl Refusal {
             Refusal::Unreadable { why } => {
                 say!("cannot be read to check its contents ({why})", "не читается, и неизвестно, что на нём ({why})")
             }
+            Refusal::NoPermission { .. } => say!("cannot be read: permission denied", "не читается: нет прав"),
             Refusal::UnreadableAt { offset, why } => say!(
                 "cannot be read at byte {offset} to check its contents ({why})",
                 "не читается со смещения {offset}, и неизвестно, что на нём ({why})"

@@ -2,6 +2,7 @@
 
 use crate::blkid::{self, Seen};
 use crate::devices::Devices;
+use crate::host::effective_user;
 use crate::marks::{self, Part};
 use crate::node::Node;
 use crate::roots::Roots;
@@ -41,7 +42,7 @@ pub(crate) fn judge(roots: &Roots, devices: &Devices, node: &Node, viewer: Viewe
     let identity = identity::of(roots, devices, node);
     let (Contents { own, parts, asked }, unread) = match contents(devices, node) {
         Ok(contents) => (contents, None),
-        Err(error) => (Contents::default(), Some(Refusal::Unreadable { why: error.to_string() })),
+        Err(error) => (Contents::default(), Some(unreadable(&error, effective_user(roots) == Some(0)))),
     };
     let mut reasons = mounted(roots, devices, node);
     reasons.extend(swap(roots, devices, node));
@@ -118,6 +119,14 @@ struct Contents {
     parts: Vec<Part>,
     /// What blkid sees besides.
     asked: Vec<Seen>,
+}
+
+/// Why signatures cannot be read: for a user without rights there is nothing wrong with the device.
+fn unreadable(error: &std::io::Error, root: bool) -> Refusal {
+    match error.kind() {
+        std::io::ErrorKind::PermissionDenied => Refusal::NoPermission { root },
+        _ => Refusal::Unreadable { why: error.to_string() },
+    }
 }
 
 fn contents(devices: &Devices, node: &Node) -> std::io::Result<Contents> {
@@ -298,6 +307,18 @@ fn distinct_names(signatures: &[Signature]) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_device_that_this_user_may_not_read_is_not_a_broken_one() {
+        use std::io::Error;
+        // EACCES and EPERM: the second is what root gets in a container.
+        for denied in [13, 1] {
+            let error = Error::from_raw_os_error(denied);
+            assert_eq!(unreadable(&error, false), Refusal::NoPermission { root: false });
+        }
+        let gone = unreadable(&Error::from_raw_os_error(5), true);
+        assert!(matches!(&gone, Refusal::Unreadable { why } if why.contains("nput/output")), "{gone:?}");
+    }
 
     #[test]
     fn who_lets_go_in_time_is_no_reason_and_who_stays_is() {

@@ -10,7 +10,7 @@ use crate::roots::Roots;
 use crate::testfile::{self, Others};
 use std::path::{Path, PathBuf};
 use stend_base::{Say, say};
-use stend_record::{Checkup, CheckupItem, Level, TargetFacts, TargetKind, WriteAccess};
+use stend_record::{Checkup, CheckupItem, Level, Refusal, TargetFacts, TargetKind, WriteAccess};
 use stend_sys::Obstacle;
 use stend_sys::obstacle::ShellCommand;
 use stend_sys::uring::{Polling, Ring};
@@ -125,6 +125,9 @@ fn about_target(named: &str, target: stend_base::Result<TargetFacts>) -> (Checku
             let (en, ru) = (list(|say| &say.en), list(|say| &say.ru));
             let found = say!("`{named}` {en}", "`{named}` {ru}");
             let (level, affects) = match facts.kind {
+                _ if reasons.iter().any(Refusal::is_unreadable) => {
+                    (Level::Must, say!("It can be neither read nor written.", "Его нельзя ни читать, ни писать."))
+                }
                 TargetKind::Directory => {
                     (Level::Must, say!("No run can start there now.", "Сейчас там нельзя начать прогон."))
                 }

@@ -118,7 +118,7 @@ fn governors(cpus: &Path) -> Option<String> {
     (!found.is_empty()).then(|| found.into_iter().collect::<Vec<_>>().join(", "))
 }
 
-fn effective_user(roots: &Roots) -> Option<u32> {
+pub(crate) fn effective_user(roots: &Roots) -> Option<u32> {
     let status = text(roots.proc.join("self/status"))?;
     field(&status, "Uid")?.split_whitespace().nth(1)?.parse().ok()
 }

@@ -211,8 +211,11 @@ fn way_out(reason: &Refusal) -> Option<Say> {
             "check it with `findmnt '{at}'` and unmount it; Stend removes nothing in it",
             "посмотрите командой `findmnt '{at}'`, что это, и размонтируйте; Stend внутри ничего не удаляет"
         ),
-        Refusal::Unreadable { .. } => say!("devices need root", "для устройств нужны права root"),
-        Refusal::UnreadableAt { .. } => say!(
+        Refusal::NoPermission { root: false } => say!("run as root", "запустите от root"),
+        Refusal::NoPermission { root: true } => {
+            say!("allow the device in this container", "разрешите устройство в этом контейнере")
+        }
+        Refusal::Unreadable { .. } | Refusal::UnreadableAt { .. } => say!(
             "see the messages of the kernel (`dmesg`) and the state of the drive (`smartctl -x`)",
             "посмотрите, что сообщают о ней ядро (`dmesg`) и сам накопитель (`smartctl -x`)"
         ),

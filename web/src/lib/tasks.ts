@@ -118,6 +118,7 @@ export function refusal(of: Refusal): string {
     duplicate_identity: t(`${other} has the same identity`, `такой же идентификатор у ${other}`),
     unreadable: t(`cannot be read: ${why}`, `не читается: ${why}`),
     unreadable_at: t(`cannot be read: ${why}`, `не читается: ${why}`),
+    no_permission: t("no permission to read it", "нет прав на чтение"),
     in_use_by_run: t(`measured by ${run}`, `его измеряет ${run}`),
     exported: t(`exported as ${name}`, `отдан по сети как ${name}`),
     mount_in_leftover: t(`remains of a dead run hold a mount at ${at}`, `в остатке прерванного прогона что-то смонтировано: ${at}`),

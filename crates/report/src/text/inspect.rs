@@ -4,7 +4,7 @@ use super::layout::{clean, paragraph, width};
 use crate::shell;
 use crate::words;
 use stend_base::{Lang, Say, format, say};
-use stend_record::{Device, OwnMark, Sampled, TargetFacts, TargetKind, WriteAccess};
+use stend_record::{Device, OwnMark, Refusal, Sampled, TargetFacts, TargetKind, WriteAccess};
 
 /// The facts of a target for a person, at most `width` columns wide (40 at least).
 pub fn inspect_text(facts: &TargetFacts, lang: Lang, width: usize) -> String {
@@ -37,8 +37,15 @@ fn fields(facts: &TargetFacts, lang: Lang, columns: usize) -> String {
     let free = Say::both(|lang| format::bytes(facts.free, lang));
     let (logical, physical) = (facts.logical_block.0, facts.physical_block.0);
     let signatures: Vec<String> = facts.signatures.iter().map(signature).collect();
+    let unread = refusals(facts).iter().find(|reason| reason.is_unreadable());
     let signatures = match (signatures.is_empty(), facts.kind) {
-        (true, TargetKind::BlockDevice) => say!("none found", "не найдены"),
+        (true, TargetKind::BlockDevice) => match unread {
+            None => say!("none found", "не найдены"),
+            Some(Refusal::NoPermission { .. }) => {
+                say!("unknown: no permission to read", "неизвестны: нет прав на чтение")
+            }
+            Some(_) => say!("unknown: it cannot be read", "неизвестны: объект не читается"),
+        },
         _ => Say::same(signatures.join(", ")),
     };
     let rows = [
@@ -169,22 +176,45 @@ fn access(facts: &TargetFacts, lang: Lang, columns: usize) -> String {
             out.push_str(&format!("    {}\n", clean(&shell::join(&words))));
             out
         }
-        WriteAccess::Refused(reasons) => {
-            let mut out = put(
-                "✖ ",
-                say!("Never written, no flag helps; it", "Запись невозможна, и никакой ключ её не разрешит; объект"),
-            );
-            for reason in reasons {
-                out.push_str(&put("    – ", reason.say()));
-            }
-            out.push_str(&put(
-                "  ",
-                say!(
-                    "It can be read; the result names its other users.",
-                    "Читать его можно; кто ещё им пользуется, будет сказано в результате."
-                ),
-            ));
-            out
-        }
+        WriteAccess::Refused(reasons) => refused(facts, reasons, &put),
     }
+}
+
+fn refusals(facts: &TargetFacts) -> &[Refusal] {
+    if let WriteAccess::Refused(reasons) = &facts.access { reasons } else { &[] }
+}
+
+/// Why it is never written, and whether it can be read.
+fn refused(facts: &TargetFacts, reasons: &[Refusal], put: &dyn Fn(&str, Say) -> String) -> String {
+    let (unread, others): (Vec<&Refusal>, Vec<&Refusal>) = reasons.iter().partition(|reason| reason.is_unreadable());
+    let mut out: String = unread.iter().map(|reason| put("✖ ", cannot_read(&facts.named, reason))).collect();
+    if !others.is_empty() {
+        let never =
+            say!("Never written, no flag helps; it", "Запись невозможна, и никакой ключ её не разрешит; объект");
+        out.push_str(&put("✖ ", never));
+        others.iter().for_each(|reason| out.push_str(&put("    – ", reason.say())));
+    }
+    if unread.is_empty() && facts.kind != TargetKind::Directory {
+        out.push_str(&put(
+            "  ",
+            say!(
+                "Reading is possible; the result lists its other users.",
+                "Читать его можно; кто ещё им пользуется, перечислит результат."
+            ),
+        ));
+    }
+    out
+}
+
+/// That a target cannot be read, with what helps.
+fn cannot_read(named: &str, reason: &Refusal) -> Say {
+    let (named, Say { en, ru }) = (clean(named), reason.say());
+    let (help_en, help_ru) = match reason {
+        Refusal::NoPermission { root: false } => (" Run as root.", " Запустите от root."),
+        Refusal::NoPermission { root: true } => {
+            (" Allow the device in this container.", " Разрешите устройство в этом контейнере.")
+        }
+        _ => ("", ""),
+    };
+    say!("`{named}` {en}.{help_en}", "`{named}` {ru}.{help_ru}")
 }

@@ -3,9 +3,9 @@
 /// Address, media type and content. A name changes with what is in it.
 pub const FILES: &[(&str, &str, &str)] = &[
     (
-        "/assets/index-Cb2B8hwo.js",
+        "/assets/index--RdqK-HE.js",
         "text/javascript; charset=utf-8",
-        include_str!("../../assets/console/assets/index-Cb2B8hwo.js"),
+        include_str!("../../assets/console/assets/index--RdqK-HE.js"),
     ),
     (
         "/assets/index-DL55buS0.css",

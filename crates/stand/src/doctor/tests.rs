@@ -201,8 +201,17 @@ fn a_target_that_cannot_be_used_is_a_must_and_one_that_is_only_read_a_warning() 
     assert_eq!(level("/nonexistent"), Level::Must);
     let mut facts = inspect_under(&Roots::host(), "/var/tmp").unwrap();
     facts.access = WriteAccess::Refused(vec![Refusal::ReadOnly]);
-    let (item, _) = about_target("/x", Ok(facts));
+    let (item, _) = about_target("/x", Ok(facts.clone()));
     assert_eq!((item.level, item.found.en.as_str()), (Level::Must, "`/x` is read-only"));
+    let device = |reason| TargetFacts {
+        kind: TargetKind::BlockDevice,
+        access: WriteAccess::Refused(vec![reason]),
+        ..facts.clone()
+    };
+    let (item, _) = about_target("/x", Ok(device(Refusal::NoPermission { root: false })));
+    assert_eq!((item.level, item.affects.en.as_str()), (Level::Must, "It can be neither read nor written."));
+    let (item, _) = about_target("/x", Ok(device(Refusal::ReadOnly)));
+    assert_eq!((item.level, item.affects.en.as_str()), (Level::Warn, "It is only read, never written."));
 }
 
 #[test]
