@@ -1,6 +1,7 @@
 //! The run in one or two sentences for someone who has not read the tables: what does not hold comes
 //! first, then the two numbers that tell most, then the most serious reason to doubt.
 
+use crate::check;
 use crate::findings::{CaseFinding, Caveat, CheckId, CheckResult, CheckStatus, QuantileValue};
 use crate::levels;
 use crate::phrase::{on_each, printed, rate, sizes};
@@ -63,6 +64,7 @@ pub fn verdict(
         .iter()
         .cloned()
         .partition(|case| telling.is_empty() || telling.iter().any(|(_, told)| told.case == case.case));
+    let in_short = check::engine_limit(trials, &of_told).into_iter().fold(in_short, |short, limit| join(limit, short));
     // A headline with both levels leaves no reader with their mean; those of a case that it does not name come behind.
     let explained = levels::explain(&cases);
     let others_fell = levels::of_others(&cases, |case| telling.iter().any(|(_, told)| told.case == case));
@@ -349,8 +351,8 @@ mod tests {
         };
         // The first of three alike is named.
         let (told, other) = (verdict(0), verdict(2));
-        assert!(told.contains("Limited by the engine") && !told.contains("Case "), "{told}");
-        assert!(other.contains("Case c: Limited by the engine"), "{other}");
+        assert!(told.contains("The load threads waited") && !told.contains("Case "), "{told}");
+        assert!(other.contains("Case c: The load threads waited"), "{other}");
     }
 
     #[test]
@@ -442,7 +444,9 @@ mod tests {
         record.load_mut().targets.iter_mut().flat_map(|t| &mut t.devices).for_each(|d| d.is_virtual = true);
         assert!(verdict(&record).en.contains("virtual disk"));
         record.trials[0].outcome.as_mut().unwrap().jobs[0].run_delay_ns = Some(1_000_000_000);
-        assert!(verdict(&record).en.contains("Limited by the engine"));
+        assert!(verdict(&record).en.contains("the storage can do more"));
+        let headline = analyse(&record).unwrap().headline.en;
+        assert!(headline.starts_with("The load threads waited for a CPU"), "the worst news is in front: {headline}");
     }
 
     #[test]

@@ -114,8 +114,8 @@ fn listed(names: &[&str], lang: Lang) -> String {
 fn limited(names: &[&str], all: usize) -> Say {
     let (count, en, ru) = (names.len(), listed(names, Lang::En), listed(names, Lang::Ru));
     say!(
-        "The load hosts were the limit, not the storage: load threads had no spare CPU on {en} ({count} of {all}). Use more load hosts or more jobs there, or treat the rate as a lower bound.",
-        "Пределом были нагружающие машины, а не хранилище: потокам нагрузки не хватало процессора на {ru} ({count} из {all}). Добавьте нагружающих машин или заданий на этих либо считайте скорость нижней границей."
+        "The load hosts were the limit, not the storage: load threads had no spare CPU on {en} ({count} of {all}). Use more load hosts, or treat the rate as a lower bound.",
+        "Пределом были нагружающие машины, а не хранилище: потокам нагрузки не хватало процессора на {ru} ({count} из {all}). Добавьте нагружающих машин или считайте скорость нижней границей."
     )
 }
 

@@ -1,7 +1,7 @@
 //! H40: was it the storage that was measured, or the CPU under the load threads?
 
 use super::Check;
-use crate::findings::{CheckId, CheckResult};
+use crate::findings::{CaseFinding, CheckId, CheckResult, CheckStatus};
 use crate::limits::{LATE_STAMPS, RUN_DELAY_BOUND, RUN_DELAY_VISIBLE, THREAD_BUSY, TRIALS_SURE};
 use crate::submitted;
 use crate::trials::{CaseTrials, Counting};
@@ -48,6 +48,14 @@ pub fn busy(case: &CaseTrials<'_>) -> CheckResult {
 /// Whether the load threads had no spare CPU, so that the machine was the limit.
 pub fn is_limit(case: &CaseTrials<'_>) -> bool {
     !is_by(case, "io_uring_sqpoll") && Kept::of(case).is_some_and(|kept| kept.is_limit())
+}
+
+/// That the load threads were the limit of one of these cases, in the words of its check.
+pub fn engine_limit(trials: &[CaseTrials<'_>], cases: &[CaseFinding]) -> Option<Say> {
+    let limited = |case: &&CaseFinding| trials.iter().any(|trials| trials.case == case.case && is_limit(trials));
+    let mut checks = cases.iter().filter(limited).flat_map(|case| &case.checks);
+    let found = checks.find(|check| check.id == CheckId::H40 && check.status == CheckStatus::Warn)?;
+    Some(found.meaning.clone())
 }
 
 fn is_by(case: &CaseTrials<'_>, backend: &str) -> bool {
@@ -103,15 +111,37 @@ impl Kept {
         said
     }
 
+    /// That the wait for a CPU was the limit: of the mean where that decides, else of the worst trial.
+    fn waited_too_long(&self) -> Say {
+        let sure = self.waited.0.len() >= TRIALS_SURE && self.waited.surely_above(RUN_DELAY_VISIBLE);
+        let mean = stend_stats::mean(&self.waited.0).filter(|_| sure);
+        let most = self.waited.most();
+        let share = mean.unwrap_or(most);
+        let limit = if mean.is_none() && most > RUN_DELAY_BOUND { RUN_DELAY_BOUND } else { RUN_DELAY_VISIBLE };
+        let told = |l| [share, limit].map(|share| format::percent(share, l));
+        let ([share, limit], [share_ru, limit_ru]) = (told(Lang::En), told(Lang::Ru));
+        let (once, once_ru) = if mean.is_none() { (" in one trial", " в одном испытании") } else { ("", "") };
+        say!(
+            "The load threads waited for a CPU {share} of the time{once} (limit {limit}): the storage can do more. Stop other programs or use a machine with more CPUs.",
+            "Потоки нагрузки ждали процессор {share_ru} времени{once_ru} (предел {limit_ru}): хранилище может больше. Остановите другие программы или возьмите машину с бо́льшим числом процессоров."
+        )
+    }
+
     /// What is wrong, the worst first.
     fn found(&self) -> Option<Say> {
-        if self.is_limit() {
+        let waited = self.waited.surely_above(RUN_DELAY_VISIBLE);
+        if self.waited.most() > RUN_DELAY_BOUND || self.is_limit() && waited {
+            return Some(self.waited_too_long());
+        }
+        if let Some(busy) = self.busy.filter(|busy| *busy >= THREAD_BUSY) {
+            let told = |l| [busy, THREAD_BUSY].map(|share| format::percent(share, l));
+            let ([busy, limit], [busy_ru, limit_ru]) = (told(Lang::En), told(Lang::Ru));
             return Some(say!(
-                "Limited by the engine: the load threads had no spare CPU, so this is the limit of the machine, not of the storage. Use more jobs, free the CPUs, or treat the rate as a lower bound.",
-                "Упёрлись в генератор: потокам нагрузки не хватало процессора, так что это предел машины, а не хранилища. Возьмите больше заданий, освободите процессоры или считайте скорость нижней границей."
+                "Limited by the engine, not by the storage: one load thread was busy {busy} of the time (limit {limit}), and CPUs were free. Use more jobs, or treat the rate as a lower bound.",
+                "Упёрлись в генератор, а не в хранилище: один поток нагрузки был занят {busy_ru} времени (предел {limit_ru}), а процессоры были свободны. Возьмите больше заданий или считайте скорость нижней границей."
             ));
         }
-        if self.waited.surely_above(RUN_DELAY_VISIBLE) {
+        if waited {
             return Some(say!(
                 "Load threads waited for a CPU; latencies include that wait. Stop other programs on this machine; if there are none, it has too few CPUs for this load.",
                 "Потоки нагрузки ждали процессора, и это ожидание вошло в задержки. Остановите на машине всё лишнее; если лишнего нет, процессоров для такой нагрузки мало."
@@ -176,7 +206,6 @@ impl Shares {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::findings::CheckStatus;
     use crate::fixture::run;
     use crate::trials::by_case;
     use stend_base::Nanos;
@@ -227,10 +256,11 @@ mod tests {
     fn waiting_for_a_cpu_is_visible_from_five_percent_and_decides_from_twenty() {
         let some = check(Some(Nanos::millis(120)), None);
         assert_eq!(some.status, CheckStatus::Warn);
-        assert!(!some.meaning.en.contains("Limited by the engine"));
+        assert!(!some.meaning.en.contains("the storage can do more"));
         let much = check(Some(Nanos::millis(420)), None);
         assert_eq!(much.status, CheckStatus::Warn);
-        assert!(much.meaning.en.contains("Limited by the engine"));
+        let told = "The load threads waited for a CPU 21.0 % of the time in one trial (limit 20.0 %): the storage can do more.";
+        assert!(much.meaning.en.starts_with(told) && !much.meaning.en.contains("more jobs"), "{}", much.meaning.en);
     }
 
     /// Check of trials with windows of 2 s in which a thread waited for these per mille of them.
@@ -243,13 +273,16 @@ mod tests {
 
     #[test]
     fn a_wait_about_the_limit_is_told_when_the_trials_are_sure_of_it() {
+        let often = of_trials(&[250, 180, 200, 190, 150, 170]).meaning.en;
+        assert!(often.contains("19.0 % of the time (limit 5.0 %): the storage can do more."), "{often}");
         let status = |waited: &[u64]| of_trials(waited).status;
         assert_eq!(status(&[30, 40, 35, 30, 60, 55]), CheckStatus::Pass, "4.2 %, with two trials above the limit");
         assert_eq!(status(&[40, 70, 45, 60, 55, 50]), CheckStatus::Pass, "5.3 % ± 1.1 %");
         assert_eq!(status(&[70, 80, 75, 60, 65, 70]), CheckStatus::Warn, "7.0 % ± 0.7 %");
         assert_eq!(status(&[40, 70]), CheckStatus::Warn, "two trials have no interval");
         let once = of_trials(&[10, 10, 250, 10, 10, 10]);
-        assert_eq!((once.status, once.meaning.en.contains("Limited by the engine")), (CheckStatus::Warn, true));
+        assert_eq!(once.status, CheckStatus::Warn);
+        assert!(once.meaning.en.contains("25.0 % of the time in one trial (limit 20.0 %)"), "{}", once.meaning.en);
         assert_eq!(once.measured.en, "worst thread waited 5.0 % (up to 25.0 %), busiest used 10.0 %");
     }
 
@@ -275,7 +308,9 @@ mod tests {
     #[test]
     fn a_thread_that_fills_a_cpu_is_the_limit() {
         let found = check(Some(Nanos(0)), Some(Nanos::millis(1800)));
-        assert!(found.status == CheckStatus::Warn && found.meaning.en.contains("Limited by the engine"));
+        assert!(found.status == CheckStatus::Warn && found.meaning.en.contains("CPUs were free. Use more jobs"));
+        let both = check(Some(Nanos::millis(200)), Some(Nanos::millis(1800)));
+        assert!(both.meaning.en.contains("waited for a CPU 10.0 %") && !both.meaning.en.contains("Use more jobs"));
     }
 
     #[test]

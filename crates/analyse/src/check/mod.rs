@@ -62,7 +62,7 @@ mod zfs_tests;
 pub use by_host::{OfHost, Shared, joined};
 pub use crashed::bound;
 pub use durability::{flushes_are_off, is_volatile, left_in_caches};
-pub use generator::is_limit;
+pub use generator::{engine_limit, is_limit};
 pub(crate) use network::{fullest_interface, is_over_network};
 
 use crate::findings::CheckId::{self, *};
