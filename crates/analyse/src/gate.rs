@@ -75,9 +75,10 @@ fn op_of(metric: Metric) -> Option<Op> {
 }
 
 fn gated(cell: &Cell<'_>, rule: &GateRule) -> GatedCell {
-    let outcome = outcome(cell, rule).counted_as(rule.inconclusive);
+    let found = outcome(cell, rule);
+    let (outcome, undecided) = (found.counted_as(rule.inconclusive), found == Outcome::Undecided);
     let Cell { label, run, metric, stream, .. } = *cell;
-    GatedCell { label: label.to_string(), run, metric, stream, rule: rule.clone(), outcome }
+    GatedCell { label: label.to_string(), run, metric, stream, rule: rule.clone(), outcome, undecided }
 }
 
 fn outcome(cell: &Cell<'_>, rule: &GateRule) -> Outcome {

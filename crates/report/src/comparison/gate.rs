@@ -7,7 +7,8 @@ use super::{Line, letter, lines, scale};
 use std::collections::BTreeMap;
 use stend_analyse::Comparison;
 use stend_analyse::compare::{Metric, Ratio};
-use stend_analyse::gate::{Asked, GateFinding, GatedCell, GatedGap, Outcome};
+use stend_analyse::gate::{Asked, GateFinding, GatedCell, GatedGap, LimitedValue, Outcome};
+use stend_base::text::plural_en;
 use stend_base::{Lang, Say, say};
 use stend_spec::gate::{GateRule, GateVerdict};
 
@@ -43,9 +44,10 @@ pub fn summary(gate: &GateFinding) -> Say {
         (free > 0 && !gate.cells.is_empty())
             .then(|| say!("Cells without a rule: {free}.", "Ячеек без правила: {free}.")),
         (unapplied > 0).then(|| {
+            let [rules, them] = if unapplied == 1 { ["rule", "it"] } else { ["rules", "them"] };
             say!(
-                "Not applied: {unapplied} rules for comparisons; `stend compare` checks these.",
-                "Не применялись правила для сравнений: {unapplied}; их проверяет `stend compare`."
+                "{unapplied} {rules} for comparisons not applied: `stend compare` checks {them}.",
+                "Правил для сравнения не применено: {unapplied}, их проверяет `stend compare`."
             )
         }),
     ];
@@ -58,16 +60,27 @@ pub fn summary(gate: &GateFinding) -> Say {
 
 /// The gate in a sentence: by its name, or, where a command line gave nothing but limits, as these.
 fn in_a_sentence(gate: &GateFinding) -> Say {
-    let gaps = || gate.gaps.iter().map(|gap| gap.outcome);
-    let values = || gate.cells.iter().map(|cell| cell.outcome).chain(gate.limits.iter().map(|value| value.outcome));
-    let outcomes = || values().chain(gaps());
+    let gaps = || gate.gaps.iter().map(|gap| seen(gap.outcome, true));
+    let limits = || gate.limits.iter().map(|value| seen(value.outcome, value.open.is_some()));
+    let outcomes = || gate.cells.iter().map(|cell| seen(cell.outcome, cell.undecided)).chain(limits()).chain(gaps());
     let count = |outcome| outcomes().filter(|one| *one == outcome).count();
     let (all, failed, undecided) = (outcomes().count(), count(Outcome::Failed), count(Outcome::Undecided));
+    let passed = all - failed - undecided;
+    let (let_pass, let_pass_ru) = match undecided {
+        0 => Default::default(),
+        _ => (
+            format!("; {undecided} undecided (`inconclusive: pass`)"),
+            format!("; {undecided} неясно (`inconclusive: pass`)"),
+        ),
+    };
     let undecided_too = |word: &str| if undecided > 0 { format!(", {undecided} {word}") } else { String::new() };
     let (more_en, more_ru) = (undecided_too("undecided"), undecided_too("без ответа"));
     match (&gate.name, gate.outcome) {
         (Some(name), Outcome::Passed) => {
-            say!("Gate `{name}` passed: {all} of {all}.", "Порог `{name}` пройден: {all} из {all}.")
+            say!(
+                "Gate `{name}` passed: {passed} of {all}{let_pass}.",
+                "Порог `{name}` пройден: {passed} из {all}{let_pass_ru}."
+            )
         }
         (Some(name), Outcome::Failed) => say!(
             "Gate `{name}` failed: {failed} of {all} failed{more_en}.",
@@ -77,15 +90,27 @@ fn in_a_sentence(gate: &GateFinding) -> Say {
             "Gate `{name}` undecided: {undecided} of {all} undecided.",
             "Порог `{name}`: данных для решения мало, без ответа {undecided} из {all}."
         ),
-        (None, Outcome::Passed) => say!("Limits met: {all} of {all}.", "Пределы выдержаны: {all} из {all}."),
+        (None, Outcome::Passed) => say!(
+            "Limits met: {passed} of {all}{let_pass}.",
+            "Пределы выдержаны: {passed} из {all}{let_pass_ru}."
+        ),
         (None, Outcome::Failed) => say!(
             "Limits not met: {failed} of {all} missed{more_en}.",
             "Пределы не выдержаны: {failed} из {all}{more_ru}."
         ),
-        (None, Outcome::Undecided) => say!(
-            "Limits undecided: {undecided} of {all} undecided.",
-            "Пределы: данных для решения мало, без ответа {undecided} из {all}."
-        ),
+        (None, Outcome::Undecided) if undecided == 0 => say!("No limit decided.", "Ни один предел не проверен."),
+        (None, Outcome::Undecided) => {
+            let limits = plural_en(all as u64, "limit", "limits");
+            say!("{undecided} of {all} {limits} undecided.", "Неясно пределов: {undecided} из {all}.")
+        }
+    }
+}
+
+/// What a reader sees of a value: one that is undecided has not passed, also where the gate lets it pass.
+fn seen(outcome: Outcome, undecided: bool) -> Outcome {
+    match outcome {
+        Outcome::Passed if undecided => Outcome::Undecided,
+        outcome => outcome,
     }
 }
 
@@ -125,7 +150,8 @@ pub fn rows<'a>(comparison: &'a Comparison, gate: &'a GateFinding) -> Vec<Row<'a
 
 /// What did not pass, with its glyph: what failed first, then some of what is undecided, rules and limits without a value last.
 pub fn failures(comparison: &Comparison, gate: &GateFinding) -> Vec<(&'static str, Say)> {
-    let cells = rows(comparison, gate).into_iter().map(|row| (row.cell.outcome, sentence(&row)));
+    let shown = |row: Row<'_>| (seen(row.cell.outcome, row.cell.undecided), sentence(&row));
+    let cells = rows(comparison, gate).into_iter().map(shown);
     let mut told = most_telling(cells.chain(limits(gate)).filter(|(outcome, _)| *outcome != Outcome::Passed).collect());
     told.extend(without_value(gate));
     told
@@ -154,8 +180,9 @@ pub fn held(gate: &GateFinding) -> Vec<(&'static str, Say)> {
 }
 
 fn limits(gate: &GateFinding) -> impl Iterator<Item = (Outcome, Say)> {
-    let values = gate.limits.iter().map(|value| (value.outcome, limit::sentence(value)));
-    values.chain(gate.gaps.iter().map(|gap| (gap.outcome, gap_sentence(gap))))
+    let shown = |value: &LimitedValue| (seen(value.outcome, value.open.is_some()), limit::sentence(value));
+    let values = gate.limits.iter().map(shown);
+    values.chain(gate.gaps.iter().map(|gap| (seen(gap.outcome, true), gap_sentence(gap))))
 }
 
 /// `B, seq-read: not measured, the run has no such case; line 3 allows a loss of 5 %`, and how to leave it out.

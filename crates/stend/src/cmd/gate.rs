@@ -3,7 +3,7 @@
 use crate::out::Out;
 use crate::save::Output;
 use clap::ArgMatches;
-use stend_analyse::gate::{GateFinding, Outcome};
+use stend_analyse::gate::{GateFinding, Open, Outcome};
 use stend_base::{Error, Kind, Result, Say, say};
 use stend_record::{GateText, RunRecord};
 use stend_spec::arm::Arm;
@@ -128,11 +128,26 @@ pub fn verdict(gate: &GateFinding) -> Result<()> {
     match gate.outcome {
         Outcome::Passed => Ok(()),
         Outcome::Failed => Err(Error::new(Kind::GateFailed, message).hint(hint)),
-        Outcome::Undecided => Err(Error::new(Kind::Inconclusive, message).hint(say!(
-            "the result shows what each value needs; `inconclusive: pass` in a gate file lets such values pass",
-            "в результате сказано, чего не хватает каждому значению; `inconclusive: pass` в файле порогов их пропустит"
-        ))),
+        Outcome::Undecided => Err(Error::new(Kind::Inconclusive, message).hint(match blocks_needed(gate) {
+            Some(blocks) => {
+                say!("repeat the run with `--repeats {blocks}`", "повторите прогон с `--repeats {blocks}`")
+            }
+            None => say!(
+                "the result shows what each value needs; `inconclusive: pass` in a gate file lets such values pass",
+                "в результате сказано, чего не хватает каждому значению; `inconclusive: pass` в файле порогов их пропустит"
+            ),
+        })),
     }
+}
+
+/// How many blocks decide about all limits that are undecided; `None` where more blocks would not.
+fn blocks_needed(gate: &GateFinding) -> Option<u32> {
+    let undecided = gate.limits.iter().filter(|value| value.outcome == Outcome::Undecided);
+    let needed = undecided.map(|value| match &value.open {
+        Some(Open::BothSides(blocks) | Open::NoInterval(blocks)) => blocks.need,
+        Some(Open::Failed(_) | Open::Printed) | None => None,
+    });
+    needed.collect::<Option<Vec<u32>>>()?.into_iter().max()
 }
 
 /// The gate file that the command line names.

@@ -73,6 +73,8 @@ pub struct GatedCell {
     pub rule: GateRule,
     /// What becomes of it.
     pub outcome: Outcome,
+    /// It cannot be told, whatever that counts as.
+    pub undecided: bool,
 }
 
 /// A value of a run under a limit.
