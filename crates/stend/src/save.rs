@@ -24,12 +24,19 @@ pub struct Output {
     what: Say,
     /// Whether a foreign file may be replaced.
     force: bool,
+    /// It is written to be edited, so that nothing in it says whose it is.
+    edited: bool,
 }
 
 impl Output {
     /// `what` (an accusative) at `path`; with `force` in place of any regular file that is no run file.
     pub fn new(path: impl AsRef<Path>, what: Say, force: bool) -> Output {
-        Output { path: path.as_ref().to_path_buf(), what, force }
+        Output { path: path.as_ref().to_path_buf(), what, force, edited: false }
+    }
+
+    /// The same of a text that people edit, such as a suite: one that is there is never taken for a result of ours.
+    pub fn to_be_edited(self) -> Output {
+        Output { edited: true, ..self }
     }
 
     /// Where it goes.
@@ -108,6 +115,7 @@ impl Output {
             }
             Ok(Content::Ours | Content::Empty) => Ok(Some(found)),
             Ok(Content::Foreign) | Err(_) if self.force => Ok(Some(found)),
+            Ok(Content::Foreign) if self.edited => Err(self.exists()),
             Ok(Content::Foreign) => Err(self.foreign(say!("Stend did not write it", "Stend его не создавал"))),
             Err(error) => Err(self.foreign(say!("it cannot be read: {error}", "его не удаётся прочитать: {error}"))),
         }
@@ -118,6 +126,15 @@ impl Output {
             "name another file, or replace this one with `--force`",
             "укажите другой файл или замените этот с ключом `--force`"
         ))
+    }
+
+    fn exists(&self) -> Box<Error> {
+        let shown = self.path.display();
+        Error::refused(say!(
+            "`{shown}` exists; Stend does not replace it, because you may have edited it",
+            "`{shown}` уже есть; он не заменяется: возможно, вы его правили"
+        ))
+        .hint(say!("another name, or `--force`", "другое имя или `--force`"))
     }
 
     fn is_link(&self, target: &Path) -> Box<Error> {

@@ -3,6 +3,7 @@
 mod table;
 
 use crate::out::Out;
+use crate::save::Output;
 use clap::ArgMatches;
 use stend_base::{Result, say};
 use stend_interop::jobs::{self, ImportContext, Imported, SIZE_MAX, Weight};
@@ -10,7 +11,7 @@ use stend_interop::jobs::{self, ImportContext, Imported, SIZE_MAX, Weight};
 /// Prints or writes the suite that the jobs become.
 pub fn import(arguments: &ArgMatches, out: &Out) -> Result<()> {
     let words = super::many(arguments, "FILE");
-    let output = super::output(arguments, "output", say!("the suite", "набор"));
+    let output = super::output(arguments, "output", say!("the suite", "набор")).map(Output::to_be_edited);
     output.iter().try_for_each(|output| output.check().map(drop))?;
     let variable = |name: &str| std::env::var(name).ok();
     let world = ImportContext { read: &read, variable: &variable, lenient: arguments.get_flag("lenient") };

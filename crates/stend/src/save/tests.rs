@@ -37,6 +37,18 @@ fn a_result_replaces_an_older_one_and_keeps_its_permissions() {
 }
 
 #[test]
+fn a_text_that_people_edit_is_not_called_foreign() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("suite.yaml");
+    let suite = |force| Output::new(&path, Say::same("x"), force).to_be_edited();
+    suite(false).save(|to| to.write_all(b"suite: x\n")).unwrap();
+    let refused = suite(false).check().unwrap_err();
+    assert_eq!(refused.kind, Kind::Unsafe);
+    assert!(refused.message.en.ends_with("exists; Stend does not replace it, because you may have edited it"));
+    assert!(suite(true).check().unwrap(), "it takes the place of the other one");
+}
+
+#[test]
 fn a_foreign_file_is_replaced_only_when_that_is_asked_for_and_a_run_file_never() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("notes.html");
