@@ -185,4 +185,61 @@ impl Refusal {
             ),
         }
     }
+
+    /// What the user can do about it; `None` where nothing general helps.
+    pub fn way_out(&self) -> Option<Say> {
+        Some(match self {
+            Refusal::Mounted { at } | Refusal::RelativeMounted { at, .. } => say!(
+                "unmount `{at}` first, or name a directory on it to use a test file",
+                "сначала размонтируйте `{at}` или укажите каталог на нём, чтобы использовать тестовый файл"
+            ),
+            Refusal::MountedElsewhere { at, pid, .. } => say!(
+                "stop that process or its container, or unmount it there: `nsenter --target {pid} --mount umount '{at}'`",
+                "остановите этот процесс или его контейнер либо размонтируйте там: `nsenter --target {pid} --mount umount '{at}'`"
+            ),
+            Refusal::Swap { device } => {
+                // A device by its name in the kernel, a file by its path.
+                let path = if device.starts_with('/') { device.clone() } else { format!("/dev/{device}") };
+                say!("switch it off with `swapoff {path}`", "отключите подкачку: `swapoff {path}`")
+            }
+            Refusal::Member { of, .. } => say!(
+                "remove it from the array, pool or group it belongs to. If only a remainder of `{of}` is left, clear it with `wipefs`, or with `blkdiscard --zeroout` at the offset that `stend inspect` shows",
+                "выведите его из массива, пула или группы. Если от `{of}` остался лишь след, удалите его командой `wipefs` или `blkdiscard --zeroout` по смещению, которое покажет `stend inspect`"
+            ),
+            Refusal::Holder { device } => {
+                say!("stop or close `/dev/{device}` first", "сначала остановите или закройте `/dev/{device}`")
+            }
+            Refusal::HeldBy { .. } | Refusal::InUseByRun { .. } => {
+                say!("wait until it ends, or stop it", "дождитесь завершения или остановите его")
+            }
+            Refusal::Fstab { at } => {
+                say!("remove the line of `{at}` from /etc/fstab", "удалите строку `{at}` из /etc/fstab")
+            }
+            Refusal::ForeignFile => say!(
+                "name its directory instead: Stend makes a test file of its own there",
+                "укажите вместо него каталог: Stend создаст там свой тестовый файл"
+            ),
+            Refusal::RootDisk { .. } => say!(
+                "name a directory on it to use a test file",
+                "укажите каталог на нём, чтобы использовать тестовый файл"
+            ),
+            Refusal::Exported { .. } => say!(
+                "take it out of the target first (`/sys/kernel/config/nvmet`, `/sys/kernel/config/target`)",
+                "сначала уберите его из цели (`/sys/kernel/config/nvmet`, `/sys/kernel/config/target`)"
+            ),
+            Refusal::MountInLeftover { at } => say!(
+                "check it with `findmnt '{at}'` and unmount it; Stend removes nothing in it",
+                "посмотрите командой `findmnt '{at}'`, что это, и размонтируйте; Stend внутри ничего не удаляет"
+            ),
+            Refusal::NoPermission { root: false } => say!("run as root", "запустите от root"),
+            Refusal::NoPermission { root: true } => {
+                say!("allow the device in this container", "разрешите устройство в этом контейнере")
+            }
+            Refusal::Unreadable { .. } | Refusal::UnreadableAt { .. } => say!(
+                "see the messages of the kernel (`dmesg`) and the state of the drive (`smartctl -x`)",
+                "посмотрите, что сообщают о ней ядро (`dmesg`) и сам накопитель (`smartctl -x`)"
+            ),
+            Refusal::DuplicateIdentity { .. } | Refusal::ReadOnly | Refusal::NoIdentity => return None,
+        })
+    }
 }

@@ -5,9 +5,9 @@ use crate::resume;
 use crate::step::Asked;
 use crate::upload;
 use stend_base::text::listed;
-use stend_base::{Bytes, Error, Lang, Nanos, Result, Say, format, say};
+use stend_base::{Bytes, Error, Kind, Lang, Nanos, Result, Say, format, say};
 use stend_plan::{NullDevice, Plan, PlanInputs, PlanTarget, Room};
-use stend_record::{TargetFacts, TargetKind};
+use stend_record::{TargetFacts, TargetKind, WriteAccess};
 use stend_spec::suite::Fill;
 use stend_spec::topology::Topology;
 use stend_spec::workload::Stream;
@@ -145,11 +145,46 @@ pub(crate) fn planned(asked: &Asked, facts: &Facts) -> Result<(PlanInputs, Plan)
                 traces: upload::facts(&asked.traces),
             };
             has_the_range(&inputs, facts)?;
-            let plan = Plan::new(&inputs)?;
+            let plan = Plan::new(&inputs).map_err(|error| with_way_out(error, facts))?;
             (inputs, plan)
         }
     };
     Ok((inputs, with_its_ledger(plan, facts, asked)?))
+}
+
+/// The error of a plan; where every case writes and may not, with what helps on these targets.
+fn with_way_out(error: Box<Error>, facts: &Facts) -> Box<Error> {
+    if error.kind != Kind::Unsafe {
+        return error;
+    }
+    let refused = facts.targets.iter().find_map(|target| match &target.access {
+        WriteAccess::Refused(reasons) => reasons.first(),
+        _ => None,
+    });
+    if let Some(reason) = refused {
+        return match reason.way_out() {
+            Some(hint) => error.hint(hint),
+            None => error,
+        };
+    }
+    let confirm = |target: &TargetFacts| match &target.access {
+        WriteAccess::Confirm { identity, signatures } => {
+            let named = signatures.iter().map(|name| format!(" --overwrite-signature={name}")).collect::<String>();
+            Some((target.path.clone(), format!("--confirm={identity}{named}")))
+        }
+        _ => None,
+    };
+    let all: Vec<(String, String)> = facts.targets.iter().filter_map(confirm).collect();
+    let Some((path, _)) = all.first() else { return error };
+    let flags = all.iter().map(|(_, flags)| flags.as_str()).collect::<Vec<_>>().join(" ");
+    let message = say!(
+        "`{path}` is read-only for Stend until you confirm it, and every case writes",
+        "без подтверждения Стенд только читает `{path}`, а каждый случай пишет"
+    );
+    Error::refused(message).hint(say!(
+        "if all data on it may be lost: {flags}",
+        "если все данные на нём можно потерять: {flags}"
+    ))
 }
 
 /// Whether targets that exist already are as large as the range that the suite names: a part of it would be another measurement.
@@ -231,4 +266,52 @@ pub(crate) fn not_run(plan: &Plan) -> Vec<Say> {
         say!("not run: {which}: {en}", "не выполняется: {which_ru}: {ru}")
     };
     reasons.into_iter().map(told).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture;
+    use stend_record::Refusal;
+
+    /// A device of 512 MiB, and why it may not be written.
+    fn device(access: WriteAccess) -> Facts {
+        let target = TargetFacts { size: Bytes::mib(512), ..TargetFacts::new("/dev/x", TargetKind::BlockDevice, access) };
+        Facts { targets: vec![target], writes: Err(Say::same("needs --confirm=serial:A")), ..fixture::facts() }
+    }
+
+    fn inputs(facts: &Facts, head: &str, op: &str) -> PlanInputs {
+        let case = format!("{{name: a, streams: [{{op: {op}, pattern: random, block_size: 4KiB}}]}}");
+        let suite = stend_spec::parse::suite(&format!("suite: x\n{head}cases: [{case}]\n"), "x.yaml").unwrap();
+        PlanInputs { suite, seed: 1, target: plan_target(facts), time_budget: None, traces: Vec::new() }
+    }
+
+    #[test]
+    fn a_range_that_a_device_does_not_have_is_refused_by_its_size() {
+        let facts = device(WriteAccess::Refused(vec![Refusal::ReadOnly]));
+        let of = |size: &str| has_the_range(&inputs(&facts, &format!("fill: {{size: {size}}}\n"), "read"), &facts);
+        assert!(of("512MiB").is_ok());
+        let error = of("1GiB").unwrap_err();
+        assert_eq!(error.kind, Kind::Preflight);
+        assert!(error.message.en.ends_with("is 1 GiB, more than `/dev/x` has (512 MiB)"), "{error}");
+        assert!(has_the_range(&inputs(&facts, "", "read"), &facts).is_ok(), "all of it");
+        let directory = fixture::facts();
+        assert!(has_the_range(&inputs(&directory, "fill: {size: 1GiB}\n", "read"), &directory).is_ok());
+    }
+
+    #[test]
+    fn a_suite_that_only_writes_is_answered_with_what_lets_it_write() {
+        let of = |access| {
+            let facts = device(access);
+            let error = Plan::new(&inputs(&facts, "", "write")).unwrap_err();
+            with_way_out(error, &facts)
+        };
+        let confirm = of(WriteAccess::Confirm { identity: "serial:A".into(), signatures: vec!["ext4".into()] });
+        assert_eq!(confirm.kind, Kind::Unsafe);
+        assert_eq!(confirm.message.en, "`/dev/x` is read-only for Stend until you confirm it, and every case writes");
+        let hint = confirm.hint.unwrap().en;
+        assert_eq!(hint, "if all data on it may be lost: --confirm=serial:A --overwrite-signature=ext4");
+        let file = of(WriteAccess::Refused(vec![Refusal::ForeignFile])).hint.unwrap().en;
+        assert!(file.starts_with("name its directory instead"), "{file}");
+    }
 }

@@ -61,16 +61,33 @@ fn confirmed(
         .hint(say!("if that may be lost, add {flags}", "если это можно потерять, добавьте {flags}")));
     }
     match permission.overwrite_signatures.iter().find(|named| !may_be_named(named, signatures)) {
-        Some(named) => Err(Error::refused(say!(
+        Some(named) => Err(misnamed(path, named, signatures)),
+        None => Ok(Ok(())),
+    }
+}
+
+/// A signature is named that is not there: another one is, or it was overwritten before.
+fn misnamed(path: &str, named: &str, signatures: &[String]) -> Box<Error> {
+    let marks: Vec<String> = signatures.iter().filter(|name| *name != UNKNOWN_DATA).cloned().collect();
+    let found = list(&marks);
+    if marks.is_empty() {
+        return Error::refused(say!(
             "refused to write to `{path}`: there is no `{named}` signature on it to overwrite",
             "запись в `{path}` отклонена: на объекте нет метки `{named}`, которую можно было бы затереть"
         ))
         .hint(say!(
-            "check with `stend inspect {path}` that this is the device you mean",
-            "проверьте командой `stend inspect {path}`, то ли это устройство"
-        ))),
-        None => Ok(Ok(())),
+            "if `stend inspect {path}` shows your device, leave `--overwrite-signature={named}` out",
+            "если `stend inspect {path}` показывает ваше устройство, уберите `--overwrite-signature={named}`"
+        ));
     }
+    Error::refused(say!(
+        "refused to write to `{path}`: it carries {found}, not `{named}`",
+        "запись в `{path}` отклонена: на нём метка {found}, а не `{named}`"
+    ))
+    .hint(say!(
+        "check with `stend inspect {path}` that this is the device you mean",
+        "проверьте командой `stend inspect {path}`, то ли это устройство"
+    ))
 }
 
 /// Whether the name of a signature is one of those that are there. A sample that found nothing is no proof that there is nothing.
@@ -122,7 +139,7 @@ pub(crate) fn refused(path: &str, reasons: &[Refusal]) -> Box<Error> {
         Code::TargetRefused,
         say!("refused to write to `{path}`: it {en}", "запись в `{path}` отклонена: {ru}"),
     );
-    match reasons.first().and_then(way_out) {
+    match reasons.first().and_then(Refusal::way_out) {
         Some(hint) => error.hint(hint),
         None => error,
     }
@@ -164,63 +181,6 @@ fn read_only_use(path: &str, reasons: &[Refusal]) -> Say {
     let why = joined(reasons);
     let (en, ru) = (why.en, why.ru);
     say!("`{path}` {en}", "`{path}`: {ru}")
-}
-
-/// What the user can do about the most telling reason.
-fn way_out(reason: &Refusal) -> Option<Say> {
-    Some(match reason {
-        Refusal::Mounted { at } | Refusal::RelativeMounted { at, .. } => say!(
-            "unmount `{at}` first, or name a directory on it to use a test file",
-            "сначала размонтируйте `{at}` или укажите каталог на нём, чтобы использовать тестовый файл"
-        ),
-        Refusal::MountedElsewhere { at, pid, .. } => say!(
-            "stop that process or its container, or unmount it there: `nsenter --target {pid} --mount umount '{at}'`",
-            "остановите этот процесс или его контейнер либо размонтируйте там: `nsenter --target {pid} --mount umount '{at}'`"
-        ),
-        Refusal::Swap { device } => {
-            // A device by its name in the kernel, a file by its path.
-            let path = if device.starts_with('/') { device.clone() } else { format!("/dev/{device}") };
-            say!("switch it off with `swapoff {path}`", "отключите подкачку: `swapoff {path}`")
-        }
-        Refusal::Member { of, .. } => say!(
-            "remove it from the array, pool or group it belongs to. If only a remainder of `{of}` is left, clear it with `wipefs`, or with `blkdiscard --zeroout` at the offset that `stend inspect` shows",
-            "выведите его из массива, пула или группы. Если от `{of}` остался лишь след, удалите его командой `wipefs` или `blkdiscard --zeroout` по смещению, которое покажет `stend inspect`"
-        ),
-        Refusal::Holder { device } => {
-            say!("stop or close `/dev/{device}` first", "сначала остановите или закройте `/dev/{device}`")
-        }
-        Refusal::HeldBy { .. } | Refusal::InUseByRun { .. } => {
-            say!("wait until it ends, or stop it", "дождитесь завершения или остановите его")
-        }
-        Refusal::Fstab { at } => {
-            say!("remove the line of `{at}` from /etc/fstab", "удалите строку `{at}` из /etc/fstab")
-        }
-        Refusal::ForeignFile => say!(
-            "name its directory instead: Stend makes a test file of its own there",
-            "укажите вместо него каталог: Stend создаст там свой тестовый файл"
-        ),
-        Refusal::RootDisk { .. } => say!(
-            "name a directory on it to use a test file",
-            "укажите каталог на нём, чтобы использовать тестовый файл"
-        ),
-        Refusal::Exported { .. } => say!(
-            "take it out of the target first (`/sys/kernel/config/nvmet`, `/sys/kernel/config/target`)",
-            "сначала уберите его из цели (`/sys/kernel/config/nvmet`, `/sys/kernel/config/target`)"
-        ),
-        Refusal::MountInLeftover { at } => say!(
-            "check it with `findmnt '{at}'` and unmount it; Stend removes nothing in it",
-            "посмотрите командой `findmnt '{at}'`, что это, и размонтируйте; Stend внутри ничего не удаляет"
-        ),
-        Refusal::NoPermission { root: false } => say!("run as root", "запустите от root"),
-        Refusal::NoPermission { root: true } => {
-            say!("allow the device in this container", "разрешите устройство в этом контейнере")
-        }
-        Refusal::Unreadable { .. } | Refusal::UnreadableAt { .. } => say!(
-            "see the messages of the kernel (`dmesg`) and the state of the drive (`smartctl -x`)",
-            "посмотрите, что сообщают о ней ядро (`dmesg`) и сам накопитель (`smartctl -x`)"
-        ),
-        Refusal::DuplicateIdentity { .. } | Refusal::ReadOnly | Refusal::NoIdentity => return None,
-    })
 }
 
 fn joined(reasons: &[Refusal]) -> Say {

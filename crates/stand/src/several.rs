@@ -41,7 +41,10 @@ pub fn may_write_all(targets: &[TargetFacts], permission: &Permission) -> Result
             "refused to write: there is no `{named}` signature on any of the targets to overwrite",
             "запись отклонена: ни на одном из объектов нет метки `{named}`, которую можно было бы затереть"
         ))
-        .hint(say!("check the devices with `stend inspect`", "проверьте устройства командой `stend inspect`")));
+        .hint(say!(
+            "if `stend inspect` shows your devices, leave `--overwrite-signature={named}` out",
+            "если `stend inspect` показывает ваши устройства, уберите `--overwrite-signature={named}`"
+        )));
     }
     let (mut reasons, mut needed) = (Vec::new(), Vec::new());
     for target in targets {

@@ -111,7 +111,10 @@ fn unknown_data_are_told_with_their_place_and_may_be_named_where_a_sample_found_
 #[test]
 fn a_signature_that_is_not_there_means_another_device_was_meant() {
     let wrong = answer(&device(&["ext4"]), &["serial:A1"], &["ext4", "xfs"]);
-    assert!(wrong.starts_with("Unsafe error: refused to write to `/dev/x`: there is no `xfs` signature"), "{wrong}");
+    assert!(wrong.starts_with("Unsafe error: refused to write to `/dev/x`: it carries `ext4`, not `xfs`"), "{wrong}");
+    let again = answer(&device(&[]), &["serial:A1"], &["ext4"]);
+    assert!(again.starts_with("Unsafe error: refused to write to `/dev/x`: there is no `ext4` signature"), "{again}");
+    assert!(again.ends_with("leave `--overwrite-signature=ext4` out"), "the same command again: {again}");
 }
 
 #[test]
