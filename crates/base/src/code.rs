@@ -23,7 +23,7 @@ pub enum Kind {
     Verification,
     /// A host or its worker is gone.
     HostLost,
-    /// The run file cannot be read or written.
+    /// The run file cannot be read, written or resumed.
     RunFile,
     /// Stopped by the user; what was measured is kept.
     Interrupted,
@@ -75,7 +75,7 @@ pub enum Code {
     Spec,
     /// A suite that is named is neither built in nor a file that can be read.
     SuiteUnknown,
-    /// The host or its storage does not allow what is asked for: rights, space, kernel, network.
+    /// Not possible here or now: rights, space, kernel, network, or the state of a run.
     Preflight,
     /// The run is still going on.
     RunGoesOn,

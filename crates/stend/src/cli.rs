@@ -39,12 +39,12 @@ pub fn command(lang: Lang) -> Command {
     );
     let codes = say!(
         "Exit codes: 0 ok (also with caveats), 10 gate failed, 11 gate not decided, 130/143 interrupted. \
-         Errors: 1 bug in Stend, 2 usage, 3 suite invalid, 4 preflight failed, 5 refused as unsafe, 6 target I/O error, \
-         7 verification mismatch, 8 worker lost, 12 run file cannot be written.",
+         Errors: 1 bug in Stend, 2 usage, 3 suite invalid, 4 not possible here or now, 5 refused as unsafe, 6 target I/O error, \
+         7 verification mismatch, 8 worker lost, 12 run file cannot be read, written or resumed.",
         "Коды выхода: 0 — успех (и с оговорками), 10 — порог не пройден, 11 — для проверки порога мало данных, 130/143 — прервано. \
-         Ошибки: 1 — ошибка в Стенде, 2 — командная строка, 3 — неверный набор, 4 — условия не выполнены, \
+         Ошибки: 1 — ошибка в Стенде, 2 — командная строка, 3 — неверный набор, 4 — здесь или сейчас невозможно, \
          5 — отказ ради сохранности данных, 6 — ошибка ввода-вывода объекта, 7 — данные не совпали, \
-         8 — рабочий процесс потерян, 12 — файл прогона не записывается."
+         8 — рабочий процесс потерян, 12 — файл прогона не прочитать, не записать или не продолжить."
     );
     let examples = "stend run quick --on /mnt/test\nstend inspect /dev/nvme0n1\nstend show last";
     verb("stend", about, examples, word(lang, "COMMAND", "КОМАНДА"), Vec::new(), lang)
