@@ -127,7 +127,7 @@ pub enum Code {
     ServerUnreachable,
     /// The certificate of the server is not trusted, or is not the one that was pinned.
     ServerUntrusted,
-    /// The run file cannot be read or written.
+    /// The run file cannot be read, written or resumed.
     RunFile,
     /// There is a file of this name already; a run file is never replaced.
     RunFileExists,
