@@ -100,12 +100,19 @@ fn takes(outline: Option<&Outline>) -> Say {
     };
     let time = Say::both(|lang| roughly(outline.time, lang));
     let size = Say::both(|lang| format::bytes(outline.files, lang));
+    let size = match (outline.files_at_most, size) {
+        (true, Say { en, ru }) => say!("at most {en}", "не более {ru}"),
+        (false, size) => size,
+    };
     let (time_en, time_ru, size_en, size_ru) = (time.en, time.ru, size.en, size.ru);
     let time = match outline.at_most {
         true => say!("at most {time_en}", "не более {time_ru}"),
         false => say!("about {time_en}", "около {time_ru}"),
     };
     let files = match (outline.files, outline.fill) {
+        _ if outline.needs_data => {
+            say!("needs a device or file that holds data", "нужно устройство или файл с данными")
+        }
         (Bytes(0), Bytes(0)) => say!("writes no file", "файлов не пишет"),
         (Bytes(0), _) => say!("fills the target", "заполняет объект"),
         (_, Bytes(0)) => {
@@ -150,9 +157,9 @@ mod tests {
             about,
             takes: (name == "quick").then_some(Outline {
                 time: Nanos::secs(144),
-                at_most: false,
                 files: Bytes::gib(16),
                 fill: Bytes::gib(16),
+                ..Outline::default()
             }),
             text: format!("suite: {name}\n"),
         };
@@ -186,7 +193,7 @@ mod tests {
     #[test]
     fn times_and_files_are_said_in_few_words() {
         let said = |time, at_most, files, fill| {
-            let Say { en, ru } = takes(Some(&Outline { time, at_most, files, fill }));
+            let Say { en, ru } = takes(Some(&Outline { time, at_most, files, fill, ..Outline::default() }));
             format!("{en} / {ru}").replace('\u{a0}', " ")
         };
         let gib = Bytes::gib(1);
@@ -198,6 +205,11 @@ mod tests {
             "at most 3.5 h · writes a file of 1 GiB, 2 GiB in all passes of the fill / \
              не более 3,5 ч · пишет файл 1 ГиБ, за все проходы заполнения — 2 ГиБ"
         );
+        let small = Outline { files: gib, fill: gib, files_at_most: true, ..Outline::default() };
+        let small = takes(Some(&small)).en.replace('\u{a0}', " ");
+        assert!(small.ends_with("writes a file of at most 1 GiB"), "{small}");
+        let reads = Outline { files: gib, needs_data: true, ..Outline::default() };
+        assert!(takes(Some(&reads)).en.ends_with(" · needs a device or file that holds data"));
     }
 
     #[test]

@@ -144,6 +144,7 @@ pub(crate) fn planned(asked: &Asked, facts: &Facts) -> Result<(PlanInputs, Plan)
                 time_budget: asked.time_budget,
                 traces: upload::facts(&asked.traces),
             };
+            has_data(&inputs, facts)?;
             has_the_range(&inputs, facts)?;
             let plan = Plan::new(&inputs).map_err(|error| with_way_out(error, facts))?;
             (inputs, plan)
@@ -185,6 +186,21 @@ fn with_way_out(error: Box<Error>, facts: &Facts) -> Box<Error> {
         "if all data on it may be lost: {flags}",
         "если все данные на нём можно потерять: {flags}"
     ))
+}
+
+/// Whether there is something to read for a suite that writes nothing: a file that is made for it would be a hole.
+fn has_data(inputs: &PlanInputs, facts: &Facts) -> Result<()> {
+    let directory = facts.targets.iter().find(|target| target.kind == TargetKind::Directory);
+    let Some(directory) = directory.filter(|_| inputs.suite.needs_data()) else { return Ok(()) };
+    let path = &directory.path;
+    let message = say!(
+        "the suite only reads, and a new file in `{path}` holds no data",
+        "набор только читает, а в новом файле в `{path}` данных нет"
+    );
+    Err(Error::usage(message).hint(say!(
+        "name a device or file that holds data, or add `fill: {{size: auto}}` to the suite",
+        "укажите устройство или файл с данными либо добавьте в набор `fill: {{size: auto}}`"
+    )))
 }
 
 /// Whether targets that exist already are as large as the range that the suite names: a part of it would be another measurement.
@@ -297,6 +313,17 @@ mod tests {
         assert!(has_the_range(&inputs(&facts, "", "read"), &facts).is_ok(), "all of it");
         let directory = fixture::facts();
         assert!(has_the_range(&inputs(&directory, "fill: {size: 1GiB}\n", "read"), &directory).is_ok());
+    }
+
+    #[test]
+    fn a_suite_that_only_reads_is_refused_where_its_file_would_be_a_hole() {
+        let directory = fixture::facts();
+        let error = has_data(&inputs(&directory, "", "read"), &directory).unwrap_err();
+        assert!(error.kind == Kind::Usage && error.message.en.contains("a new file in `/t` holds no data"), "{error}");
+        assert!(has_data(&inputs(&directory, "fill: {size: auto}\n", "read"), &directory).is_ok());
+        assert!(has_data(&inputs(&directory, "", "{read: 50, write: 50}"), &directory).is_ok());
+        let device = device(WriteAccess::Refused(vec![Refusal::ReadOnly]));
+        assert!(has_data(&inputs(&device, "", "read"), &device).is_ok());
     }
 
     #[test]

@@ -12,7 +12,7 @@ repeats: {blocks: 2}
 cases:
   - name: r
     events: [{at: 5s, for: 4s, do: vm.snapshot, machine: each}, {at: 8s, do: vm.limit, iops: 100}]
-    streams: [{op: read, pattern: random, block_size: 4KiB}]
+    streams: [{op: {read: 90, write: 10}, pattern: random, block_size: 4KiB}]
 ";
 
 /// A walk in its first trial, whose load began at 10 s.

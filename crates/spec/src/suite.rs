@@ -222,6 +222,15 @@ impl Suite {
         self.arms.iter().any(|arm| arm.switch.instruction().is_some())
     }
 
+    /// Whether it only reads and fills nothing, so that a target without data would answer from holes. A trace may write.
+    pub fn needs_data(&self) -> bool {
+        let reads = |stream: &StreamSpec| stream.trace.is_none() && stream.mix.reads() && !stream.mix.writes();
+        let only_reads = |case: &SuiteCase| {
+            case.app.is_none() && case.backend != Backend::Null && case.streams.iter().all(reads)
+        };
+        self.fill.is_none() && !self.cases.is_empty() && self.cases.iter().all(only_reads)
+    }
+
     /// Has every case run by `engine`, whatever its own key says.
     pub fn run_by(&mut self, engine: Engine) {
         self.cases.iter_mut().for_each(|case| case.engine = engine);

@@ -194,7 +194,11 @@ fn suite(random: &mut Random) -> String {
         };
         writeln!(text, "  - {{name: c{case}, {steady}streams: [{}]}}", streams.join(", ")).expect("text");
     }
-    text
+    // A suite that only reads needs something to read.
+    match text.contains("fill: ") || text.contains("write") {
+        true => text,
+        false => text.replacen("suite: drawn\n", "suite: drawn\nfill: {size: 64MiB}\n", 1),
+    }
 }
 
 fn stream(random: &mut Random, steady: bool) -> String {
