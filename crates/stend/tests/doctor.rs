@@ -12,7 +12,7 @@ fn items(stdout: &str) -> Vec<serde_json::Value> {
 fn this_machine_is_looked_at_in_both_languages() {
     let scratch = Scratch::new();
     let (english, _) = expect_exit(&mut stend(&scratch, &["doctor", "--on", "/var/tmp"]), 0);
-    assert!(english.starts_with("This machine") && english.contains("✔ "), "{english}");
+    assert!(english.contains("his machine") && english.contains("✔ "), "{english}");
     let (russian, _) = expect_exit(&mut stend(&scratch, &["doctor", "--lang", "ru"]), 0);
     assert!(russian.contains("ашин") && !russian.contains("machine"), "{russian}");
     let (json, _) = expect_exit(&mut stend(&scratch, &["doctor", "--json"]), 0);
