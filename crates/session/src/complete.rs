@@ -27,12 +27,7 @@ pub fn complete(mut order: Order) -> Result<String> {
     for NamedText { file, .. } in &mut order.stands {
         *file = shown(&absolute(Path::new(file))?);
     }
-    // What is there by this name is meant; anything else is an identity, or lies on another machine.
-    let here = order.lab.is_none() && order.ssh.is_empty() && order.hosts.is_none();
-    let targets = order.on.iter_mut().chain(&mut order.against);
-    for target in targets.filter(|target| here && Path::new(target).exists()) {
-        *target = shown(&absolute(Path::new(target))?);
-    }
+    let mut order = with_whole_targets(&order)?;
     if let Some(lab) = order.lab.as_mut().filter(|lab| Path::new(lab).exists()) {
         *lab = shown(&absolute(Path::new(lab))?);
     }
@@ -42,6 +37,20 @@ pub fn complete(mut order: Order) -> Result<String> {
     let text = written(&order)?;
     stend_spec::parse::order(&text, "the order")?;
     Ok(text)
+}
+
+/// The order with whole paths of its targets: `.` in a list of runs says nothing, and another directory may resume the run.
+///
+/// Errors: `Usage` for a path that cannot be made whole.
+pub(crate) fn with_whole_targets(order: &Order) -> Result<Order> {
+    let mut order = order.clone();
+    // What is there by this name is meant; anything else is an identity, or lies on another machine.
+    let here = order.lab.is_none() && order.ssh.is_empty() && order.hosts.is_none();
+    let targets = order.on.iter_mut().chain(&mut order.against);
+    for target in targets.filter(|target| here && Path::new(target).exists()) {
+        *target = shown(&absolute(Path::new(target))?);
+    }
+    Ok(order)
 }
 
 /// An order as a file.

@@ -73,6 +73,7 @@ pub fn host_facts() -> HostFacts {
 ///
 /// Errors: the first that ended a run or kept it from beginning; those of a campaign do not keep its other stands from being measured.
 pub fn carry_out(order: &Order, control: &Control, frontend: &Frontend) -> Result<()> {
+    let order = &complete::with_whole_targets(order)?;
     load_hosts::may(order)?;
     let setup = match &order.work {
         Work::Resume { resume } => setup::resumed(resume, order, frontend)?,

@@ -1,6 +1,7 @@
 //! What carrying an order out would do. Must not change anything, nor make a file.
 
 use crate::campaign;
+use crate::complete::with_whole_targets;
 use crate::control::Control;
 use crate::frontend::Frontend;
 use crate::setup::{ended_early, resumed, setup};
@@ -17,6 +18,7 @@ use stend_spec::order::{Order, SuiteWork, Work};
 ///
 /// Errors: those of the run, of several the first; `Usage` where that cannot be told ahead.
 pub fn preview(order: &Order, control: &Control, frontend: &Frontend) -> Result<Vec<Preview>> {
+    let order = &with_whole_targets(order)?;
     load_hosts::may(order)?;
     let work = match &order.work {
         _ if !order.stands.is_empty() => return Err(unforeseen_on_a_stand()),

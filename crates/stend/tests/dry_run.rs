@@ -163,3 +163,12 @@ fn a_dry_run_reads_well_in_both_languages_and_on_forty_columns() {
         assert!(widest <= columns.parse().expect("a number"), "{text}");
     }
 }
+
+#[test]
+fn a_relative_target_is_named_by_its_whole_path() {
+    let scratch = Scratch::new();
+    let (target, suite) = (scratch.directory("target"), scratch.file("small.yaml", SMALL));
+    let words = ["run", &suite, "--on", ".", "--dry-run"];
+    let (preview, _) = expect_exit(stend(&scratch, &words).current_dir(&target), 0);
+    assert!(preview.contains(&target), "{preview}");
+}
