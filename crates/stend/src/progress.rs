@@ -2,8 +2,9 @@
 
 use crate::out::Out;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::io::IsTerminal;
+use std::sync::{Arc, Mutex};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::Duration;
 use stend_analyse::{Eta, EtaQuality, LiveFigures};
@@ -74,11 +75,16 @@ impl DisplayThread {
     }
 }
 
+/// Warnings that were printed in this process: blocks that alternate between targets have the same ones again and again.
+pub type Told = Arc<Mutex<BTreeSet<String>>>;
+
 /// How progress is shown.
 pub struct Display {
     lang: Lang,
     form: Form,
     warned: usize,
+    /// Warnings of the sessions before, which are not printed again, and of all.
+    told: (BTreeSet<String>, Told),
     phase: Option<Phase>,
     last_line: Nanos,
     /// Rates of the last seconds, and when the last one was taken.
@@ -104,7 +110,14 @@ impl Display {
             "auto" if terminal => Form::Live(Box::new(live_block())),
             _ => Form::Plain,
         };
-        Display { lang: out.lang, form, warned: 0, phase: None, last_line: Nanos(0), rates: Default::default() }
+        let (told, rates) = Default::default();
+        Display { lang: out.lang, form, warned: 0, told, phase: None, last_line: Nanos(0), rates }
+    }
+
+    /// Prints no warning that another display printed before.
+    pub fn after(self, told: &Told) -> Display {
+        let earlier = told.lock().map(|told| told.clone()).unwrap_or_default();
+        Display { told: (earlier, Arc::clone(told)), ..self }
     }
 
     /// Says what begins, and what Ctrl-C does here.
@@ -116,7 +129,13 @@ impl Display {
     /// Shows one picture of the run.
     pub fn show(&mut self, update: &Update) {
         for warning in &update.warnings[self.warned.min(update.warnings.len())..] {
-            self.line(&format!("! {}", warning.get(self.lang)));
+            let text = warning.get(self.lang);
+            if !self.told.0.contains(text) {
+                self.line(&format!("! {text}"));
+            }
+            if let Ok(mut told) = self.told.1.lock() {
+                told.insert(text.to_string());
+            }
         }
         self.warned = update.warnings.len();
         let entered = self.phase.replace(update.phase) != Some(update.phase);
@@ -223,30 +242,40 @@ fn sparkline(rates: impl Iterator<Item = f64> + Clone) -> String {
 
 fn times(update: &Update, lang: Lang) -> String {
     let elapsed = format::duration(update.elapsed, lang);
-    let left = left(&update.eta, lang);
-    say!("elapsed {elapsed}, left {left}", "прошло {elapsed}, осталось {left}").get(lang).to_string()
+    let text = match left(&update.eta, lang) {
+        Some(left) => say!("elapsed {elapsed}, left {left}", "прошло {elapsed}, осталось {left}"),
+        None => say!("elapsed {elapsed}", "прошло {elapsed}"),
+    };
+    text.get(lang).to_string()
 }
 
-fn left(eta: &Eta, lang: Lang) -> String {
+/// How long the rest takes, once that is known.
+fn left(eta: &Eta, lang: Lang) -> Option<String> {
     let left = format::duration(eta.left, lang);
     let (low, high) = (format::duration(eta.low, lang), format::duration(eta.high, lang));
     let text = match eta.quality {
-        EtaQuality::Unknown => say!("unknown", "неизвестно"),
+        EtaQuality::Unknown => return None,
+        // It would be 0 s.
+        _ if eta.left < Nanos::millis(50) => return None,
         EtaQuality::Rough => say!("about {left} (rough, {low} to {high})", "около {left} (грубо, от {low} до {high})"),
         EtaQuality::Good => say!("about {left}", "около {left}"),
     };
-    text.get(lang).to_string()
+    Some(text.get(lang).to_string())
 }
 
 fn figures(live: &LiveFigures, lang: Lang) -> String {
     let iops = format::iops(live.iops, lang);
     let throughput = format::throughput(live.bytes_per_s, lang);
     let latency = |value: Option<Nanos>| value.map_or("–".to_string(), |v| format::latency(v, lang));
-    let (p50, p99, max) = (latency(live.p50), latency(live.p99), latency(live.max));
-    let errors = live.errors;
+    // Percentiles come later than rates, and in short trials not at all.
+    let quantiles = match (live.p50, live.p99) {
+        (None, None) => String::new(),
+        (p50, p99) => format!("p50 {}  p99 {}  ", latency(p50), latency(p99)),
+    };
+    let (max, errors) = (latency(live.max), live.errors);
     let text = say!(
-        "{iops} IOPS  {throughput}  p50 {p50}  p99 {p99}  max {max}  errors {errors}",
-        "{iops} IOPS  {throughput}  p50 {p50}  p99 {p99}  макс. {max}  ошибок {errors}"
+        "{iops} IOPS  {throughput}  {quantiles}max {max}  errors {errors}",
+        "{iops} IOPS  {throughput}  {quantiles}макс. {max}  ошибок {errors}"
     );
     text.get(lang).to_string()
 }
@@ -275,10 +304,9 @@ mod tests {
         assert_eq!((drawn(&[]), drawn(&[0.0])), (String::new(), String::new()));
     }
 
-    #[test]
-    fn a_replay_tells_which_state_of_how_many_and_how_long_the_rest_takes() {
+    fn replaying() -> Update {
         let left = |seconds| Nanos::secs(seconds);
-        let update = Update {
+        Update {
             phase: Phase::Replay,
             step: 1,
             steps: 1,
@@ -291,10 +319,15 @@ mod tests {
             replay: Some((13, 48)),
             silent: Nanos(0),
             warnings: Vec::new(),
-        };
+        }
+    }
+
+    #[test]
+    fn a_replay_tells_which_state_of_how_many_and_how_long_the_rest_takes() {
+        let update = replaying();
         let shown = |lang| {
-            let (form, rates) = (Form::None, Default::default());
-            let display = Display { lang, form, warned: 0, phase: None, last_line: Nanos(0), rates };
+            let (form, (told, rates)) = (Form::None, Default::default());
+            let display = Display { lang, form, warned: 0, told, phase: None, last_line: Nanos(0), rates };
             display.lines(&update).join(" | ")
         };
         assert_eq!(
@@ -305,5 +338,32 @@ mod tests {
             shown(Lang::Ru),
             "воспроизведение журнала записей: состояние 13 из 48 | прошло 1 мин 30 с, осталось около 2 мин 00 с"
         );
+    }
+
+    #[test]
+    fn what_is_not_known_yet_is_left_out() {
+        let eta = |quality, left| Eta { left, low: left, high: left, quality };
+        assert_eq!(left(&eta(EtaQuality::Unknown, Nanos::secs(5)), Lang::En), None);
+        assert_eq!(left(&eta(EtaQuality::Good, Nanos(0)), Lang::En), None);
+        assert_eq!(left(&eta(EtaQuality::Good, Nanos::secs(5)), Lang::En).as_deref(), Some("about 5 s"));
+        let none = LiveFigures { iops: 10.0, bytes_per_s: 40_960.0, p50: None, p99: None, p999: None, max: None, errors: 0 };
+        let shown = figures(&none, Lang::En);
+        assert!(!shown.contains("p50") && shown.contains("max –"), "{shown}");
+        let some = LiveFigures { p50: Some(Nanos(1000)), ..none };
+        assert!(figures(&some, Lang::En).contains("  p50 1"), "it is known now");
+    }
+
+    #[test]
+    fn a_warning_is_printed_once_over_all_sessions() {
+        let told = Told::default();
+        let display = || {
+            let (own, rates) = Default::default();
+            let form = Form::None;
+            Display { lang: Lang::En, form, warned: 0, told: own, phase: None, last_line: Nanos(0), rates }.after(&told)
+        };
+        let mut first = display();
+        first.show(&Update { warnings: vec![Say::same("busy")], ..replaying() });
+        assert!(first.told.0.is_empty(), "a session may say a thing twice");
+        assert!(display().told.0.contains("busy"), "the next one does not");
     }
 }

@@ -4,7 +4,7 @@ use super::gate::Junit;
 use super::signals::watch_signals;
 use super::task::Task;
 use crate::out::Out;
-use crate::progress::{Display, DisplayThread};
+use crate::progress::{Display, DisplayThread, Told};
 use crate::save::Output;
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
@@ -30,14 +30,17 @@ pub(super) struct Terminal<'a> {
     /// What a server hears of it.
     task: Option<&'a Task>,
     display: RefCell<Option<DisplayThread>>,
+    /// Warnings of the runs and blocks before.
+    told: Told,
     /// The first result that could not be shown or written.
     failed: RefCell<Option<Box<Error>>>,
 }
 
 impl<'a> Terminal<'a> {
     pub(super) fn new(out: &'a Out, force: bool, progress: &str) -> Terminal<'a> {
-        let (display, failed) = Default::default();
-        Terminal { out, force, progress: progress.to_string(), gate: None, junit: None, task: None, display, failed }
+        let (display, told, failed) = Default::default();
+        let progress = progress.to_string();
+        Terminal { out, force, progress, gate: None, junit: None, task: None, display, told, failed }
     }
 
     /// Holds each run against this gate when it has ended.
@@ -96,7 +99,7 @@ impl<'a> Terminal<'a> {
             }
             Progress::Began { run, suite, on } => {
                 self.task.iter().for_each(|task| task.began(run));
-                let started = DisplayThread::start(Display::new(&self.progress, out), run, suite, on);
+                let started = DisplayThread::start(Display::new(&self.progress, out).after(&self.told), run, suite, on);
                 started.map(|aside| drop(self.display.replace(Some(aside))))
             }
             Progress::Update(update) => {
@@ -247,7 +250,8 @@ fn table(run_files: &[&Path], force: bool, out: &Out) -> Result<()> {
     let pairs: Vec<_> = runs.iter().map(|(run, findings)| (run, findings)).collect();
     stend_analyse::compare::draw(&mut comparison, &pairs);
     page.save(|to| to.write_all(stend_report::comparison_html(&comparison, out.lang).as_bytes()))?;
-    out.note(&page.path().display().to_string());
+    let path = page.path().display();
+    out.note(say!("comparison  {path}", "сравнение  {path}").get(out.lang));
     out.result(&printed(&comparison, &names, out))
 }
 
