@@ -9,12 +9,15 @@ use stend_base::{Error, Kind, Lang, Say, say};
 
 /// Prints the help that `stend help COMMAND` asks for, or refuses a command that there is not.
 pub fn print_help(arguments: &ArgMatches, lang: Lang) -> ExitCode {
-    let named = arguments.get_one::<String>("COMMAND").map(String::as_str);
-    let words = ["stend"].into_iter().chain(named).chain(["--help"]);
+    help_of(arguments.get_one::<String>("COMMAND").map_or("", String::as_str), lang)
+}
+
+/// Prints the help of a verb, `lab up`; without one, the general help.
+fn help_of(named: &str, lang: Lang) -> ExitCode {
+    let words = ["stend"].into_iter().chain(named.split_whitespace()).chain(["--help"]);
     match command(lang).try_get_matches_from(words) {
-        Err(answer) => refuse(&answer, lang),
+        Err(answer) => said(&answer, lang),
         Ok(_) => {
-            let named = named.unwrap_or_default();
             let error = Error::bug(say!("there is no command `{named}`", "команды `{named}` нет"));
             crate::out::print_error(&error, lang, false);
             ExitCode::from(error.kind.exit_code())
@@ -24,6 +27,25 @@ pub fn print_help(arguments: &ArgMatches, lang: Lang) -> ExitCode {
 
 /// Prints help or version as asked, or says in the user's language what is wrong with the command line.
 pub fn refuse(error: &clap::Error, lang: Lang) -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    match verb_behind_help(&words).filter(|_| error.kind() == ErrorKind::DisplayHelp) {
+        Some(verb) => help_of(&verb, lang),
+        None => said(error, lang),
+    }
+}
+
+/// The verb that `--help` stands before, as in `stend --help run`; clap has answered with the general help by then.
+fn verb_behind_help(words: &[String]) -> Option<String> {
+    let at = words.iter().position(|word| word == "--help" || word == "-h")?;
+    let command = command(Lang::En);
+    let (before, behind) = words.split_at(at);
+    match verb_in(&command, before) {
+        Some(_) => None,
+        None => verb_in(&command, behind).map(|(name, _)| name),
+    }
+}
+
+fn said(error: &clap::Error, lang: Lang) -> ExitCode {
     if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
         // Written by clap to the standard output; a closed pipe there is the reader's choice.
         drop(error.print());
@@ -117,7 +139,8 @@ fn plain(argument: &str) -> String {
 /// What helps with a command line that is wrong: an example of the verb if something is missing, else its help.
 fn how_to_go_on(kind: ErrorKind, missing: &[String]) -> Say {
     let command = command(Lang::En);
-    let Some((name, verb)) = verb_given(&command) else {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let Some((name, verb)) = verb_in(&command, &words) else {
         return say!(
             "`stend --help` lists the commands, `stend COMMAND --help` their options",
             "команды перечислит `stend --help`, параметры команды — `stend КОМАНДА --help`"
@@ -141,11 +164,11 @@ fn how_to_go_on(kind: ErrorKind, missing: &[String]) -> Say {
 }
 
 /// The verb of the command line, with what it is called: `lab up`. `None` without one.
-fn verb_given(command: &Command) -> Option<(String, &Command)> {
+fn verb_in<'a>(command: &'a Command, words: &[String]) -> Option<(String, &'a Command)> {
     let mut found: Option<(String, &Command)> = None;
-    for word in std::env::args().skip(1) {
+    for word in words {
         let within = found.as_ref().map_or(command, |(_, verb)| verb);
-        if let Some(verb) = within.find_subcommand(&word).filter(|verb| !verb.is_hide_set()) {
+        if let Some(verb) = within.find_subcommand(word).filter(|verb| !verb.is_hide_set()) {
             let name = found.map_or(word.clone(), |(name, _)| format!("{name} {word}"));
             found = Some((name, verb));
         }
@@ -167,4 +190,22 @@ fn one_dash() -> Option<String> {
     let verb = words.first().and_then(|verb| command.find_subcommand(verb))?;
     let mut options = verb.get_arguments().filter_map(|argument| argument.get_long());
     options.find(|long| words.iter().any(|word| word.strip_prefix('-') == Some(long))).map(|long| format!("--{long}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_verb_behind_help_is_the_one_that_is_asked_about() {
+        let verb = |line: &str| {
+            let words: Vec<String> = line.split(' ').map(String::from).collect();
+            verb_behind_help(&words)
+        };
+        assert_eq!(verb("--help run").as_deref(), Some("run"));
+        assert_eq!(verb("--lang ru -h lab up").as_deref(), Some("lab up"));
+        for line in ["--help", "run --help", "run --help list", "help run"] {
+            assert_eq!(verb(line), None, "{line}");
+        }
+    }
 }
