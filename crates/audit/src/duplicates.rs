@@ -26,7 +26,7 @@ pub(super) fn duplicates(rows: &[Claim]) -> Found {
         }
         places += 1;
         let twin = measured[..i].iter().find(|other| comparable(claim, other) && value(claim) == value(other));
-        let Some(twin) = twin.filter(|other| !same_place(claim, other)) else { continue };
+        let Some(twin) = twin.filter(|other| !same_place(claim, other) && !of_one_test(claim, other)) else { continue };
         let expected = by_chance(claim, digits, &measured, None);
         if expected >= COINCIDENCES_EXPECTED {
             continue;
@@ -58,7 +58,7 @@ pub(super) fn rounded(rows: &[Claim]) -> Found {
         places += 1;
         let twin = measured
             .iter()
-            .find(|other| comparable(claim, other) && !same_place(claim, other) && is_rounded(claim, digits, other));
+            .find(|other| is_rounded(claim, digits, other) && is_elsewhere(claim, other));
         let Some(twin) = twin else { continue };
         let expected = by_chance(claim, digits, &measured, Some(twin));
         if expected >= COINCIDENCES_EXPECTED {
@@ -151,6 +151,21 @@ fn same_place(a: &Claim, b: &Claim) -> bool {
         && agree_if_stated(&a.stand, &b.stand)
 }
 
+fn is_elsewhere(a: &Claim, b: &Claim) -> bool {
+    comparable(a, b) && !same_place(a, b) && !of_one_test(a, b)
+}
+
+/// Whether two numbers are of one test and of other kinds of its I/O, one of them perhaps of all together: each durable write has its sync, so
+/// that their rates are one number.
+fn of_one_test(a: &Claim, b: &Claim) -> bool {
+    let whole = |claim: &Claim| match claim.test.rsplit_once(", ") {
+        Some((test, _)) if !claim.operation.is_empty() => test.to_string(),
+        _ => claim.test.clone(),
+    };
+    let is_same = whole(a) == whole(b) || whole(a) == b.test || whole(b) == a.test;
+    a.operation != b.operation && (&a.layout, &a.experiment) == (&b.layout, &b.experiment) && is_same
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::fixture::{claim, of_layout};
@@ -173,6 +188,25 @@ mod tests {
         };
         assert_eq!(["latency_p99", "latency_p99_9", "clat_p99.9"].map(pair), [0; 3]);
         assert_eq!(["latency", "latency_max", "latency_peak"].map(pair), [1; 3]);
+    }
+
+    #[test]
+    fn a_write_and_its_sync_are_no_copies_and_those_of_another_test_are() {
+        let of = |row, test: &str, operation: &str, printed: &str| Claim {
+            operation: operation.into(),
+            ..claim(row, test, "iops", "IOPS", printed)
+        };
+        let own = [
+            of(2, "commit, jobs 1", "", "24269.23"),
+            of(3, "commit, jobs 1, writes", "write", "24269.23"),
+            of(4, "commit, jobs 1, syncs", "sync", "24269.23"),
+        ];
+        assert!(duplicates(&own).doubts.is_empty(), "{:?}", duplicates(&own).doubts);
+        assert!(rounded(&[own[1].clone(), of(4, "commit, jobs 1, syncs", "sync", "24269.2")]).doubts.is_empty());
+        let other = of(5, "commit, jobs 4, writes", "write", "24269.23");
+        assert_eq!(duplicates(&[own[1].clone(), other]).doubts.len(), 1);
+        let elsewhere = of_layout("lvm", of(6, "commit, jobs 1, syncs", "sync", "24269.23"));
+        assert_eq!(duplicates(&[own[1].clone(), elsewhere]).doubts.len(), 1);
     }
 
     #[test]

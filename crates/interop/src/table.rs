@@ -155,6 +155,7 @@ impl Reader {
                 unit: cell("unit"),
                 printed: cell("value"),
                 baseline: cell("baseline"),
+                operation: cell("operation").to_lowercase(),
                 ..Claim::default()
             };
             claim.block_size = self.field(*row, "block_size", &cell("block_size"), block_size);

@@ -47,6 +47,9 @@ pub struct Claim {
     pub baseline: String,
     /// Line of the publication.
     pub line: Option<u32>,
+    /// Which of several kinds of I/O of the test: `write`, `sync`, …
+    #[serde(default)]
+    pub operation: String,
 }
 
 impl Claim {
