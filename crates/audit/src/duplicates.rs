@@ -56,9 +56,7 @@ pub(super) fn rounded(rows: &[Claim]) -> Found {
             continue;
         }
         places += 1;
-        let twin = measured
-            .iter()
-            .find(|other| is_rounded(claim, digits, other) && is_elsewhere(claim, other));
+        let twin = measured.iter().find(|other| is_rounded(claim, digits, other) && is_elsewhere(claim, other));
         let Some(twin) = twin else { continue };
         let expected = by_chance(claim, digits, &measured, Some(twin));
         if expected >= COINCIDENCES_EXPECTED {

@@ -182,10 +182,8 @@ fn with_way_out(error: Box<Error>, facts: &Facts) -> Box<Error> {
         "`{path}` is read-only for Stend until you confirm it, and every case writes",
         "без подтверждения Стенд только читает `{path}`, а каждый случай пишет"
     );
-    Error::refused(message).hint(say!(
-        "if all data on it may be lost: {flags}",
-        "если все данные на нём можно потерять: {flags}"
-    ))
+    Error::refused(message)
+        .hint(say!("if all data on it may be lost: {flags}", "если все данные на нём можно потерять: {flags}"))
 }
 
 /// Whether there is something to read for a suite that writes nothing: a file that is made for it would be a hole.
@@ -292,7 +290,8 @@ mod tests {
 
     /// A device of 512 MiB, and why it may not be written.
     fn device(access: WriteAccess) -> Facts {
-        let target = TargetFacts { size: Bytes::mib(512), ..TargetFacts::new("/dev/x", TargetKind::BlockDevice, access) };
+        let target =
+            TargetFacts { size: Bytes::mib(512), ..TargetFacts::new("/dev/x", TargetKind::BlockDevice, access) };
         Facts { targets: vec![target], writes: Err(Say::same("needs --confirm=serial:A")), ..fixture::facts() }
     }
 

@@ -194,8 +194,7 @@ fn arms(run: &RunRecord, findings: &Findings, options: &Options) -> Result<Compa
                 "указан один прогон, `{id}`, и в нём измерено меньше двух вариантов: сравнивать не с чем"
             ),
         };
-        Error::usage(message)
-        .hint(say!(
+        Error::usage(message).hint(say!(
             "name another run, or use a suite with `arms`",
             "укажите ещё один прогон или возьмите набор с `arms`"
         ))

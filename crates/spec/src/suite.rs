@@ -225,9 +225,8 @@ impl Suite {
     /// Whether it only reads and fills nothing, so that a target without data would answer from holes. A trace may write.
     pub fn needs_data(&self) -> bool {
         let reads = |stream: &StreamSpec| stream.trace.is_none() && stream.mix.reads() && !stream.mix.writes();
-        let only_reads = |case: &SuiteCase| {
-            case.app.is_none() && case.backend != Backend::Null && case.streams.iter().all(reads)
-        };
+        let only_reads =
+            |case: &SuiteCase| case.app.is_none() && case.backend != Backend::Null && case.streams.iter().all(reads);
         self.fill.is_none() && !self.cases.is_empty() && self.cases.iter().all(only_reads)
     }
 

@@ -4,8 +4,8 @@ use crate::out::Out;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::collections::{BTreeSet, VecDeque};
 use std::io::IsTerminal;
-use std::sync::{Arc, Mutex};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use stend_analyse::{Eta, EtaQuality, LiveFigures};
 use stend_base::{Error, Lang, Nanos, Result, Say, format, say};
@@ -346,7 +346,8 @@ mod tests {
         assert_eq!(left(&eta(EtaQuality::Unknown, Nanos::secs(5)), Lang::En), None);
         assert_eq!(left(&eta(EtaQuality::Good, Nanos(0)), Lang::En), None);
         assert_eq!(left(&eta(EtaQuality::Good, Nanos::secs(5)), Lang::En).as_deref(), Some("about 5 s"));
-        let none = LiveFigures { iops: 10.0, bytes_per_s: 40_960.0, p50: None, p99: None, p999: None, max: None, errors: 0 };
+        let none =
+            LiveFigures { iops: 10.0, bytes_per_s: 40_960.0, p50: None, p99: None, p999: None, max: None, errors: 0 };
         let shown = figures(&none, Lang::En);
         assert!(!shown.contains("p50") && shown.contains("max –"), "{shown}");
         let some = LiveFigures { p50: Some(Nanos(1000)), ..none };

@@ -133,7 +133,8 @@ fn a_device_smaller_than_the_workload_is_refused() {
         return;
     }
     let scratch = Scratch::new();
-    let suite = scratch.file("big.yaml", &SMALL.replace("4KiB", "1MiB").replace("64MiB", "1MiB").replace("queue_depth: 4", "jobs: 8"));
+    let suite = scratch
+        .file("big.yaml", &SMALL.replace("4KiB", "1MiB").replace("64MiB", "1MiB").replace("queue_depth: 4", "jobs: 8"));
     let device = Loop::new(&scratch, "tiny.img", 1 << 20);
     let (_, stderr) = expect_exit(&mut stend(&scratch, &["run", &suite, "--on", &device.device]), 4);
     assert!(stderr.contains("smaller than one block per job"), "{stderr}");

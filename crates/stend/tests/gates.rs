@@ -49,7 +49,10 @@ fn a_failed_gate_ends_with_ten_and_a_passed_one_with_zero() {
     let (scratch, stdout, stderr) = held("  - {inconclusive: pass}", 0);
     let told = "Gate `nightly` passed: 0 of 4; 4 undecided (`inconclusive: pass`).";
     assert!(stdout.contains(told) && !stderr.contains("error"), "{stdout}{stderr}");
-    assert!(stdout.contains("? B, read, rate:") && !stdout.contains("✔ B, "), "what is undecided has no tick: {stdout}");
+    assert!(
+        stdout.contains("? B, read, rate:") && !stdout.contains("✔ B, "),
+        "what is undecided has no tick: {stdout}"
+    );
     assert!(written(&scratch, "gate.xml").contains("tests=\"4\" failures=\"0\" errors=\"0\" skipped=\"0\""));
 }
 

@@ -120,7 +120,8 @@ impl Kept {
         let limit = if mean.is_none() && most > RUN_DELAY_BOUND { RUN_DELAY_BOUND } else { RUN_DELAY_VISIBLE };
         let told = |l| [share, limit].map(|share| format::percent(share, l));
         let ([share, limit], [share_ru, limit_ru]) = (told(Lang::En), told(Lang::Ru));
-        let (once, once_ru) = if mean.is_none() { (" in one trial", " в одном испытании") } else { ("", "") };
+        let (once, once_ru) =
+            if mean.is_none() { (" in one trial", " в одном испытании") } else { ("", "") };
         say!(
             "The load threads waited for a CPU {share} of the time{once} (limit {limit}): the storage can do more. Stop other programs or use a machine with more CPUs.",
             "Потоки нагрузки ждали процессор {share_ru} времени{once_ru} (предел {limit_ru}): хранилище может больше. Остановите другие программы или возьмите машину с бо́льшим числом процессоров."

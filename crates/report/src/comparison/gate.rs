@@ -90,10 +90,9 @@ fn in_a_sentence(gate: &GateFinding) -> Say {
             "Gate `{name}` undecided: {undecided} of {all} undecided.",
             "Порог `{name}`: данных для решения мало, без ответа {undecided} из {all}."
         ),
-        (None, Outcome::Passed) => say!(
-            "Limits met: {passed} of {all}{let_pass}.",
-            "Пределы выдержаны: {passed} из {all}{let_pass_ru}."
-        ),
+        (None, Outcome::Passed) => {
+            say!("Limits met: {passed} of {all}{let_pass}.", "Пределы выдержаны: {passed} из {all}{let_pass_ru}.")
+        }
         (None, Outcome::Failed) => say!(
             "Limits not met: {failed} of {all} missed{more_en}.",
             "Пределы не выдержаны: {failed} из {all}{more_ru}."

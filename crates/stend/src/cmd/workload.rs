@@ -35,8 +35,7 @@ const OF_RW: [&str; 9] = ["bs", "qd", "jobs", "mix", "rate", "time", "size", "sy
 pub(super) fn has_effect(arguments: &ArgMatches) -> Result<()> {
     let Some(option) = OF_RW.into_iter().find(|option| is_given(arguments, option)) else { return Ok(()) };
     if let Some(suite) = given(arguments, "SUITE") {
-        let message =
-            say!("`--{option}` has no effect with a suite", "`--{option}` не действует вместе с набором");
+        let message = say!("`--{option}` has no effect with a suite", "`--{option}` не действует вместе с набором");
         return Err(Error::usage(message).hint(match stend_session::suites::find(suite) {
             Some(_) => say!(
                 "leave out `{suite}` and add `--rw`, or change the suite: `stend suites {suite} > my.yaml`",

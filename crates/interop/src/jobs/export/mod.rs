@@ -30,10 +30,7 @@ impl Exported {
     /// The file, with what it lacks as comments in `lang`.
     pub fn text(&self, lang: Lang) -> String {
         let name = in_one_line(&self.name);
-        let head = say!(
-            "The suite `{name}` as jobs of fio",
-            "Набор `{name}` в виде заданий fio"
-        );
+        let head = say!("The suite `{name}` as jobs of fio", "Набор `{name}` в виде заданий fio");
         let how = match self.writes {
             true => say!(
                 "These jobs WRITE: all data on TARGET are lost. TARGET=/dev/XXX fio FILE",
