@@ -45,7 +45,8 @@ fn a_run_puts_its_stands_up_and_takes_them_down() {
         return;
     }
     let scratch = Scratch::new();
-    let suite = scratch.file("s.yaml", SMALL);
+    // Half of 128 MiB, less a partition table.
+    let suite = scratch.file("s.yaml", &SMALL.replace("64MiB", "32MiB"));
     let plain = Stand::new(&scratch, "ext4", &on_files(&scratch, 1, "- fs: {type: ext4, options: [noatime]}"));
     let part = Stand::new(
         &scratch,
