@@ -29,6 +29,10 @@ const ABORT_LIMIT: Duration = Duration::from_secs(3);
 const SETTLE_LIMIT: Duration = Duration::from_secs(2);
 /// The same after a trial with a log of every I/O: 256 MiB at 32 MB/s. Below the grace that the next trial has.
 const SETTLE_LIMIT_LOG: Duration = Duration::from_secs(8);
+/// Longest time between two looks at the clock in which the loop was at work: it may wait for the disk of the run file. After a longer one this
+/// process was suspended.
+const AWAY: Nanos = Nanos::secs(10);
+
 /// Executes a run to its end and shows progress about four times a second.
 pub fn execute(setup: Setup, channel: Channel, watch: &mut dyn FnMut(&Update)) -> Done {
     let Channel { sender, receiver } = channel;
@@ -97,6 +101,8 @@ pub(crate) struct Loop {
     sender: Sender<Input>,
     /// The change of machines that is under way, or was the last.
     changing: Option<std::thread::JoinHandle<()>>,
+    /// When the clock was looked at last.
+    looked: Nanos,
     /// Added to every time before it is kept: above 0 only after a reboot between sessions.
     shift_ns: i64,
 }
@@ -131,6 +137,7 @@ impl Loop {
             worked,
             sender,
             changing: None,
+            looked: now,
             shift_ns,
         })
     }
@@ -159,6 +166,10 @@ impl Loop {
     /// Takes notice of what was waited for.
     pub(crate) fn take(&mut self, input: Input, watch: &mut dyn FnMut(&Update)) {
         let now = self.now();
+        let gap = now.saturating_sub(std::mem::replace(&mut self.looked, now));
+        if gap > AWAY {
+            self.walk.was_away(gap);
+        }
         let heard = match input {
             Input::From(host, message) => {
                 self.progress.notice(&message, now);

@@ -9,8 +9,9 @@ use stend_spec::fault::Fault;
 use stend_spec::trace::{Trace, TraceFacts};
 use stend_wire::{Request, UpcomingTrial};
 
-/// I/Os of one message: at most 7 MiB, far below the limit of a frame.
-const PIECE: usize = 1 << 18;
+/// I/Os of one message: at most 448 KiB, which arrive in 10 s over a line of 50 kB/s. A worker that has not answered after a minute counts as
+/// lost.
+const PIECE: usize = 1 << 14;
 /// Trials of one message. The largest that a suite of 1 MiB can ask for, one of schedules with some 50 000 steps, takes a
 /// MiB.
 const TRIALS: usize = 8;
@@ -75,9 +76,9 @@ pub(crate) fn facts(traces: &[Arc<Trace>]) -> Vec<TraceFacts> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use stend_base::Bytes;
+    use stend_base::{Bytes, Nanos};
     use stend_plan::{PlanInputs, PlanTarget};
-    use stend_spec::trace::{self, Arrival, Source, TraceDevice};
+    use stend_spec::trace::{self, Arrival, Source, TraceDevice, TracedIo};
 
     #[test]
     fn every_io_is_carried_once_in_pieces_that_fit_a_frame() {
@@ -98,6 +99,22 @@ mod tests {
         assert!(carried[0] == traces[0].ios && carried[1] == traces[1].ios);
         assert_eq!((upload.next(), Upload::new(&[]).next()), (None, None));
         assert_eq!(facts(&traces)[1].count(), PIECE as u64 + 5);
+    }
+
+    #[test]
+    fn a_piece_of_a_trace_crosses_a_slow_line_in_time() {
+        let source = Source { file: "t".into(), device: TraceDevice::Only, arrival: Arrival::Queued, align: None };
+        let text = "fio version 3 iolog\n0 /a read 0 512\n";
+        let mut trace = trace::read(text.as_bytes(), "t", &source).unwrap();
+        let widest = TracedIo { at: Nanos(u64::MAX), offset: u64::MAX, len: u32::MAX, ..trace.ios[0] };
+        trace.ios = vec![widest; 2 * PIECE];
+        let mut upload = Upload::new(&[Arc::new(trace)]);
+        for _ in 0..2 {
+            let mut frame = Vec::new();
+            stend_wire::protocol::write_frame(&mut frame, &upload.next().unwrap()).unwrap();
+            assert!(frame.len() <= 512 << 10, "{} bytes", frame.len());
+        }
+        assert_eq!(upload.next(), None);
     }
 
     #[test]

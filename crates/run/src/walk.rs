@@ -207,8 +207,10 @@ impl Walk {
 
     /// Keeps what one of several load hosts has told, which changes nothing else.
     pub(crate) fn keep(&mut self, entry: Entry, now: Nanos) {
-        if matches!(entry, Entry::Slices { .. }) {
-            self.load_goes_on(now);
+        match entry {
+            Entry::Slices { .. } => self.load_goes_on(now),
+            Entry::IoLog { .. } => self.is_heard(now),
+            _ => {}
         }
         self.append(entry);
     }
@@ -216,6 +218,11 @@ impl Walk {
     /// Whether what was asked for should have been answered.
     pub(crate) fn is_late(&self, now: Nanos) -> bool {
         self.step != Step::Over && now > self.deadline
+    }
+
+    /// This process stood still for so long, and heard nothing: no worker is late for that.
+    pub(crate) fn was_away(&mut self, gap: Nanos) {
+        self.deadline = self.deadline + gap;
     }
 
     fn reply(&mut self, reply: Reply, now: Nanos) {
@@ -242,7 +249,10 @@ impl Walk {
                 self.append(Entry::slices(ordinal, slices));
                 self.load_goes_on(now);
             }
-            Reply::Log { ordinal, chunk } => self.append(Entry::io_log(ordinal, chunk)),
+            Reply::Log { ordinal, chunk } => {
+                self.append(Entry::io_log(ordinal, chunk));
+                self.is_heard(now);
+            }
             Reply::TrialDone { ordinal, outcome } => {
                 self.trial_done(ordinal, (vec![(HostId::LOAD, *outcome)], true), now);
             }

@@ -19,6 +19,8 @@ mod ends;
 mod machines;
 #[path = "walk_resume_tests.rs"]
 mod resumed;
+#[path = "walk_silence_tests.rs"]
+mod silent;
 #[path = "walk_stand_tests.rs"]
 mod stands;
 #[path = "walk_trace_tests.rs"]

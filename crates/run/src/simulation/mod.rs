@@ -3,6 +3,7 @@
 //!
 //! `STEND_SEED=7 cargo test -p stend-run --lib simulation -- --nocapture` plays one seed, `make simulate` many.
 
+mod away;
 mod cable;
 mod checks;
 mod drives;

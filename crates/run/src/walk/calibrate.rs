@@ -5,7 +5,7 @@ use crate::step::{Action, Step};
 use stend_base::Nanos;
 use stend_base::random::draw;
 use stend_record::observed::Phase;
-use stend_record::{Aftermath, Entry, Event, EventKind};
+use stend_record::{Aftermath, Entry, Event, EventKind, FaultMoment};
 use stend_spec::calibration::Calibrate;
 use stend_wire::Request;
 
@@ -30,11 +30,8 @@ impl Walk {
         if self.step == Step::Calibrating && matches!(event.kind, EventKind::Calibrated(_)) {
             self.deadline = now + SILENCE_LIMIT;
         }
-        // Once its load is over, a trial waits until arrays are whole again, and reports it.
-        if matches!(self.step, Step::Trial { .. })
-            && matches!(event.kind, EventKind::Fault { .. } | EventKind::Step { .. })
-        {
-            self.deadline = self.deadline.max(now + SILENCE_LIMIT);
+        if matches!(self.step, Step::Trial { .. }) {
+            self.deadline = self.deadline.max(now + work_after(&event.kind));
         }
         if self.step == Step::Standing || (self.step == Step::Releasing && self.asked.stand.is_some()) {
             self.deadline = now + super::stand::LIMIT;
@@ -43,5 +40,17 @@ impl Walk {
             self.replayed(crash);
         }
         self.append(Entry::Event(self.numbered_by_case(event)));
+    }
+}
+
+/// Longest time until a worker in a trial says something again after this. An event and its undo are commands, each of which is reported when
+/// it has ended. Once its load is over, a trial waits until arrays are whole again, and reports how far they are.
+fn work_after(kind: &EventKind) -> Nanos {
+    match kind {
+        EventKind::Fault { moment: FaultMoment::Begins | FaultMoment::Ends, .. } | EventKind::Command { .. } => {
+            super::stand::LIMIT
+        }
+        EventKind::Fault { .. } | EventKind::Step { .. } => SILENCE_LIMIT,
+        _ => Nanos(0),
     }
 }

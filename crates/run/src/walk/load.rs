@@ -87,6 +87,13 @@ impl Walk {
         self.begun = now;
     }
 
+    /// The load was heard of: over a slow line its messages arrive long after it has ended.
+    pub(super) fn is_heard(&mut self, now: Nanos) {
+        if self.step.is_loaded() {
+            self.deadline = self.deadline.max(now + SILENCE_LIMIT);
+        }
+    }
+
     /// Planned time of what has ended in this session, and of what is in progress as much as has gone by.
     pub fn planned_so_far(&self, now: Nanos) -> Nanos {
         let current = self.plan.as_ref().map_or(Nanos(0), |plan| planned(plan, self.step));

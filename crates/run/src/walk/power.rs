@@ -20,6 +20,7 @@ impl Walk {
 
     /// The load is going on: from now on it is certain when its events come.
     pub(super) fn load_goes_on(&mut self, now: Nanos) {
+        self.is_heard(now);
         let began = now.saturating_sub(SLICE);
         self.plan_cut(began);
         self.plan_machines(began);
