@@ -51,9 +51,12 @@ pub enum EventKind {
     Resumed {
         /// The host as it is now; it may have another kernel.
         host: Box<HostFacts>,
-        /// Added to the host's CLOCK_MONOTONIC from here on, ns: after a reboot that clock begins anew,
+        /// Added to the coordinator's CLOCK_MONOTONIC from here on, ns: after a reboot that clock begins anew,
         /// and wall clock ties both sessions to one axis.
         shift_ns: i64,
+        /// The kernel's random id of the coordinator's boot; empty: unknown.
+        #[serde(default)]
+        boot_id: String,
     },
     /// The host is another machine than the coordinator's, with a clock of its own. There are several where clocks drifted apart, and one more when all
     /// was measured.

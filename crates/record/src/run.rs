@@ -53,6 +53,9 @@ pub struct RunHeader {
     /// It is a recording: a host is watched, nothing is measured, and there is no plan.
     #[serde(default)]
     pub recording: Option<Recording>,
+    /// The kernel's random id of the coordinator's boot, whose CLOCK_MONOTONIC is the run's axis; empty: unknown.
+    #[serde(default)]
+    pub boot_id: String,
 }
 
 impl RunHeader {
@@ -72,6 +75,7 @@ impl RunHeader {
             label: None,
             gate: None,
             recording: None,
+            boot_id: String::new(),
         }
     }
 }

@@ -327,18 +327,18 @@ impl Loop {
         }
     }
 
-    /// Continues the run file of an earlier session. After a reboot the host's clock began anew: wall
-    /// clock ties it to the axis of the first session.
+    /// Continues the run file of an earlier session. Where our clock began anew, wall clock ties it to the axis of the first session.
     fn resume(&mut self, host: Box<HostFacts>, rebooted: bool, spool: bool) {
         let Some(resume) = &self.setup.resume else { return };
         let (monotonic, _, realtime) = (self.clocks)();
-        self.shift_ns = match rebooted {
+        let boot_id = self.setup.boot_id.clone();
+        self.shift_ns = match resume.progressed.clock_began_anew(&boot_id, rebooted, Nanos(monotonic)) {
             true => realtime as i64 - monotonic as i64 - resume.realtime_offset_ns,
             false => resume.progressed.shift_ns,
         };
         let reserve = expected_size(&resume.progressed.plan, self.fleet.count());
         self.open(|own| stend_record::store::resume(&own.setup.run_file, Options { spool, reserve }));
-        let kind = EventKind::Resumed { host, shift_ns: self.shift_ns };
+        let kind = EventKind::Resumed { host, shift_ns: self.shift_ns, boot_id };
         let event = Event::new(Nanos(monotonic), kind);
         let entry = Entry::Event(event).shifted(self.shift_ns);
         self.with_writer(|writer| writer.append(entry));
@@ -421,6 +421,7 @@ impl Loop {
             label: self.setup.label.clone(),
             gate: self.setup.gate.clone(),
             recording: None,
+            boot_id: self.setup.boot_id.clone(),
         };
         let options = Options { spool, reserve: expected_size(&plan, self.fleet.count()) };
         let writer = create(&self.setup.run_file, header, options)?;

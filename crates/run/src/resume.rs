@@ -48,6 +48,10 @@ pub struct Progressed {
     pub beside: Vec<(Role, String)>,
     /// What the times of that session were moved by, ns.
     pub shift_ns: i64,
+    /// The boot of its coordinator; empty: unknown.
+    pub boot_id: String,
+    /// The last time in the run file, on the run's axis.
+    pub last: Nanos,
     /// (arm, facts) of every time that an arm was entered, in order.
     pub arms: Vec<(u32, ArmFacts)>,
     /// The arm before which the run waits for a person.
@@ -56,6 +60,18 @@ pub struct Progressed {
     pub new_target: bool,
     /// The arm that it waits for may put another file system, or other drives, below the same path.
     pub new_storage: bool,
+}
+
+impl Progressed {
+    /// Whether the coordinator's clock, which shows `now` after this boot, is another one than in the last session: after a reboot, or on another
+    /// machine. A file of an earlier version does not know its boot: then a host that was rebooted is taken for the coordinator, which it
+    /// usually is, and a clock that has not reached the end of the file has begun anew. `rebooted`: the host that is measured was.
+    pub(crate) fn clock_began_anew(&self, boot_id: &str, rebooted: bool, now: Nanos) -> bool {
+        match self.boot_id.is_empty() || boot_id.is_empty() {
+            true => rebooted || now.shifted(self.shift_ns) < self.last,
+            false => self.boot_id != boot_id,
+        }
+    }
 }
 
 fn nothing_to_resume() -> Box<Error> {
@@ -135,6 +151,8 @@ pub fn progressed(run: &RunRecord) -> Result<Progressed> {
         host: run.last_host().unwrap_or(host).clone(),
         beside: run.hosts().iter().skip(1).map(|host| (host.role, host.name.clone())).collect(),
         shift_ns: last_shift(run),
+        boot_id: last_boot(run),
+        last: last_time(run),
         plan,
     })
 }
@@ -168,6 +186,24 @@ fn last_shift(run: &RunRecord) -> i64 {
         _ => None,
     };
     run.events.iter().rev().find_map(shift).unwrap_or_default()
+}
+
+/// The boot of the coordinator of the last session. One that did not know its own leaves none.
+fn last_boot(run: &RunRecord) -> String {
+    let resumed = |event: &Event| match &event.kind {
+        EventKind::Resumed { boot_id, .. } => Some(boot_id.clone()),
+        _ => None,
+    };
+    run.events.iter().rev().find_map(resumed).unwrap_or_else(|| run.header.boot_id.clone())
+}
+
+/// The last time that anything in the file has.
+fn last_time(run: &RunRecord) -> Nanos {
+    let events = run.events.iter().map(|event| event.at);
+    let samples = run.hosts().iter().filter_map(|host| host.samples.last()).map(|sample| sample.at);
+    let ends = |trial: &&TrialRecord| trial.outcome.as_ref().map_or(trial.started, |outcome| outcome.window_end);
+    let trials = run.executed();
+    events.chain(samples).chain(trials.iter().map(ends)).max().unwrap_or_default()
 }
 
 /// (trial, whether it is a round), in the order in which they ran.

@@ -51,6 +51,8 @@ pub struct Setup {
     pub on_loss: OnLoss,
     /// Wall clock now, seconds since 1970 UTC.
     pub started_unix: i64,
+    /// The kernel's random id of this boot; empty: unknown.
+    pub boot_id: String,
     /// Where an earlier session got to; then the run file exists and is continued.
     pub resume: Option<Resume>,
     /// The stand to put up first.

@@ -50,6 +50,8 @@ fn going_on() -> Asked {
         targets: seen.targets.clone(),
         host: HostFacts { boot_id: "A".into(), ..seen.host.clone() },
         shift_ns: 0,
+        boot_id: String::new(),
+        last: Nanos(0),
         arms: Vec::new(),
         suspended: None,
         new_target: false,

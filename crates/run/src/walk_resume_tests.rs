@@ -32,6 +32,8 @@ pub(super) fn going_on(mismatches: u64) -> Asked {
         targets: seen.targets.clone(),
         host: HostFacts { boot_id: "6.1".into(), ..seen.host.clone() },
         shift_ns: 0,
+        boot_id: String::new(),
+        last: Nanos(0),
         arms: vec![(0, *old)],
         suspended: Some(1),
         new_target: false,
@@ -117,6 +119,11 @@ fn block_by_block() -> Asked {
 
 /// What a session sends after the facts, if every trial is complete, and which blocks it measures.
 fn session(asked: Asked) -> (Vec<String>, Vec<u32>, Walk) {
+    session_with(asked, 0)
+}
+
+/// The same where so many I/Os of its first trial fail.
+fn session_with(asked: Asked, errors: u64) -> (Vec<String>, Vec<u32>, Walk) {
     let mut walk = Walk::new(asked, Nanos(0));
     let (mut sent, mut blocks) = (Vec::new(), Vec::new());
     for reply in [facts(), Reply::Prepared, Reply::Taken, filled(Bytes::mib(64)), Reply::Zeros(ZeroSample::default())] {
@@ -126,18 +133,19 @@ fn session(asked: Asked) -> (Vec<String>, Vec<u32>, Walk) {
     }
     while let Step::Trial { block, .. } = walk.step {
         blocks.push(block);
-        let ordinal = walk.trials - 1;
-        sent.extend(say_to(&mut walk, done(ordinal, TrialStatus::Complete)));
+        let Reply::TrialDone { ordinal, mut outcome } = done(walk.trials - 1, TrialStatus::Complete) else {
+            unreachable!()
+        };
+        let failed = IoErrors { stream: 0, op: Op::Read, errno: 5, count: errors, first_offset: Some(0) };
+        outcome.errors.extend((errors > 0 && blocks.len() == 1).then_some(failed));
+        sent.extend(say_to(&mut walk, Reply::TrialDone { ordinal, outcome }));
     }
     say_to(&mut walk, Reply::Released);
     (sent, blocks, walk)
 }
 
-#[test]
-fn on_a_stand_that_is_built_for_a_block_a_session_measures_that_block_and_the_run_waits_for_the_next_build() {
-    let (_, blocks, first) = session(block_by_block());
-    assert_eq!((blocks, first.waits, &first.ending), (vec![0, 0], true, &None));
-    assert!(matches!(first.state, RunState::Ended { kind: Kind::Interrupted, .. }), "{:?}", first.state);
+/// What the second session of [`block_by_block`] goes on from, if so many I/Os of the first one failed.
+fn after_the_first_block(errors: u64) -> Asked {
     let Reply::Facts(seen) = facts() else { unreachable!() };
     let Asked { resume, .. } = going_on(0);
     let inputs = PlanInputs {
@@ -156,9 +164,53 @@ fn on_a_stand_that_is_built_for_a_block_a_session_measures_that_block_and_the_ru
         zeros_sampled: true,
         arms: Vec::new(),
         suspended: None,
+        errors,
         ..resume.unwrap()
     };
-    let (sent, blocks, second) = session(Asked { resume: Some(earlier), ..block_by_block() });
+    Asked { resume: Some(earlier), ..block_by_block() }
+}
+
+#[test]
+fn a_failed_io_in_one_block_does_not_keep_the_other_blocks_from_being_measured() {
+    let (_, blocks, first) = session_with(block_by_block(), 3);
+    assert_eq!((blocks, first.waits, first.ending), (vec![0, 0], true, None));
+    let (_, blocks, last) = session(after_the_first_block(3));
+    assert_eq!((blocks, last.waits, last.ending.map(|error| error.kind)), (vec![1, 1], false, Some(Kind::TargetIo)));
+    let mut walk = start(with_arms(UPGRADE));
+    say_to(&mut walk, Reply::Prepared);
+    say_to(&mut walk, in_arm("6.1"));
+    (walk.trial_errors, walk.mismatches) = (3, 2);
+    for ordinal in 0..2 {
+        say_to(&mut walk, done(ordinal, TrialStatus::Complete));
+    }
+    say_to(&mut walk, Reply::Released);
+    assert_eq!(walk.ending, None, "the person is waited for");
+    assert!(matches!(walk.state, RunState::Suspended { arm: 1, .. }));
+}
+
+#[test]
+fn a_run_whose_coordinator_was_rebooted_is_tied_to_its_axis_by_the_wall_clock() {
+    let mut run = interrupted_run();
+    let anew = |run: &stend_record::RunRecord, boot: &str, rebooted: bool, now: u64| {
+        crate::resume::progressed(run).unwrap().clock_began_anew(boot, rebooted, Nanos(now))
+    };
+    // A file that does not know the boot of its coordinator: the last event is of 3 ns.
+    assert!(!anew(&run, "A", false, 1_000) && anew(&run, "A", true, 1_000));
+    assert!(anew(&run, "A", false, 0), "the clock has not come so far");
+    run.header.boot_id = "A".into();
+    assert!(!anew(&run, "A", true, 1_000), "the host was rebooted alone: its times are put on our clock");
+    assert!(anew(&run, "B", false, 1_000), "the host was not");
+    let kind = EventKind::Resumed { host: Box::default(), shift_ns: 7, boot_id: "B".into() };
+    run.apply(Entry::Event(Event::new(Nanos(4), kind)));
+    assert!(!anew(&run, "B", false, 1_000) && anew(&run, "A", false, 1_000));
+}
+
+#[test]
+fn on_a_stand_that_is_built_for_a_block_a_session_measures_that_block_and_the_run_waits_for_the_next_build() {
+    let (_, blocks, first) = session(block_by_block());
+    assert_eq!((blocks, first.waits, &first.ending), (vec![0, 0], true, &None));
+    assert!(matches!(first.state, RunState::Ended { kind: Kind::Interrupted, .. }), "{:?}", first.state);
+    let (sent, blocks, second) = session(after_the_first_block(0));
     assert!(sent.contains(&"fill".to_string()), "what was written went with the stand: {sent:?}");
     assert_eq!((blocks, second.waits, second.state), (vec![1, 1], false, RunState::Complete));
 }
@@ -187,7 +239,7 @@ fn a_session_on_the_boot_of_the_one_before_has_its_axis() {
     let mut run = interrupted_run();
     assert_eq!(crate::resume::progressed(&run).unwrap().shift_ns, 0);
     for shift_ns in [7, -9] {
-        let kind = EventKind::Resumed { host: Box::default(), shift_ns };
+        let kind = EventKind::Resumed { host: Box::default(), shift_ns, boot_id: String::new() };
         run.apply(Entry::Event(Event::new(Nanos(1), kind)));
         assert_eq!(crate::resume::progressed(&run).unwrap().shift_ns, shift_ns);
     }

@@ -100,6 +100,12 @@ pub fn plan_of(run: &RunRecord, path: &Path) -> Result<Plan> {
     })
 }
 
+/// The kernel's random id of this boot; empty where it has none.
+pub(crate) fn boot_id() -> String {
+    let read = std::fs::read_to_string("/proc/sys/kernel/random/boot_id");
+    read.map(|id| id.trim().to_string()).unwrap_or_default()
+}
+
 /// Wall clock.
 pub(crate) fn since_1970() -> Duration {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO)

@@ -55,6 +55,7 @@ pub fn header() -> RunHeader {
             expect: vec!["iops > 1".into()],
         }),
         recording: None,
+        boot_id: "5c1d2a8e-0000-4000-8000-000000000001".into(),
     }
 }
 

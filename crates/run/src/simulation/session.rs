@@ -422,6 +422,7 @@ pub fn setup(
         hosts,
         on_loss: Default::default(),
         started_unix: (EPOCH / 1_000_000_000) as i64,
+        boot_id: String::new(),
         resume,
         stand: None,
         observed: Vec::new(),

@@ -124,6 +124,7 @@ impl Begun {
             label: None,
             gate: None,
             recording: None,
+            boot_id: String::new(),
         }
     }
 }

@@ -47,6 +47,7 @@ impl FixedRun<'_> {
             label: None,
             gate: None,
             recording: None,
+            boot_id: String::new(),
         };
         let writer = store::create(path, header, Options::default()).expect("a new run file");
         let facts = HostFacts {

@@ -41,6 +41,7 @@ pub fn session(scratch: &Scratch, suite: &str, hosts: Vec<LoadHost>) -> Setup {
         hosts,
         on_loss: Default::default(),
         started_unix: 0,
+        boot_id: String::new(),
         resume: None,
         stand: None,
         observed: Vec::new(),

@@ -62,7 +62,7 @@ fn time_without_a_sample_a_trial_or_an_event_is_a_gap() {
     let gap = of(&record).gaps.remove(0);
     assert_eq!((gap.label.en.as_str(), (gap.to - gap.from).round()), ("nothing recorded", 3600.0));
     let host = Box::new(record.load().facts.clone().unwrap());
-    record.events.push(Event::new(late.at, EventKind::Resumed { host, shift_ns: 0 }));
+    record.events.push(Event::new(late.at, EventKind::Resumed { host, shift_ns: 0, boot_id: String::new() }));
     assert_eq!(of(&record).gaps.remove(0).label.en, "not running");
 }
 
