@@ -1,7 +1,7 @@
 //! The one queue of a run: the worker, signals and `stend stop` all end up here.
 
 use crate::step::{Input, UserRequest};
-use std::sync::mpsc::{Receiver, Sender};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::Duration;
 use stend_base::{Error, Kind, say};
 
@@ -43,6 +43,23 @@ impl Stopper {
     }
 }
 
+/// Pieces of a wait.
+const PIECE: Duration = Duration::from_secs(1);
+
+/// What arrives next, waited for in pieces: time in which this process was suspended counts as one of them.
+pub(crate) fn next_within<T>(
+    limit: Duration,
+    mut wait: impl FnMut(Duration) -> std::result::Result<T, RecvTimeoutError>,
+) -> std::result::Result<T, RecvTimeoutError> {
+    for _ in 0..limit.as_secs().max(1) {
+        match wait(PIECE) {
+            Err(RecvTimeoutError::Timeout) => {}
+            heard => return heard,
+        }
+    }
+    Err(RecvTimeoutError::Timeout)
+}
+
 /// A worker that is gone, or silent.
 pub(crate) fn lost(detail: &str) -> Box<Error> {
     Error::host_lost(say!("the worker was lost: {detail}", "рабочий процесс потерян: {detail}"))
@@ -51,4 +68,26 @@ pub(crate) fn lost(detail: &str) -> Box<Error> {
 /// An answer to another question.
 pub(crate) fn out_of_order() -> Box<Error> {
     Error::bug(say!("the worker sent an answer to another request", "рабочий процесс ответил не на тот запрос"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wait_that_was_suspended_goes_on() {
+        let mut waits = 0;
+        // The first piece takes an hour, because the process was suspended; the answer came meanwhile.
+        let heard = next_within(Duration::from_secs(60), |_| {
+            waits += 1;
+            if waits == 1 { Err(RecvTimeoutError::Timeout) } else { Ok(7) }
+        });
+        assert_eq!((heard, waits), (Ok(7), 2));
+        let mut waited = Duration::ZERO;
+        let nothing: std::result::Result<(), _> = next_within(Duration::from_secs(60), |piece| {
+            waited += piece;
+            Err(RecvTimeoutError::Timeout)
+        });
+        assert_eq!((nothing, waited), (Err(RecvTimeoutError::Timeout), Duration::from_secs(60)));
+    }
 }

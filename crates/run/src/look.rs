@@ -1,6 +1,6 @@
 //! One look at a host that no run is part of.
 
-use crate::channel::{lost, out_of_order};
+use crate::channel::{lost, next_within, out_of_order};
 use std::sync::mpsc::channel;
 use std::time::Duration;
 use stend_base::Result;
@@ -19,7 +19,7 @@ pub fn look(mut host: Host, what: &Look) -> Result<Seen> {
     host.listen(move |message| drop(sender.send(message)))?;
     host.send(&Request::Look(what.clone()));
     let seen = loop {
-        match receiver.recv_timeout(ANSWER_LIMIT) {
+        match next_within(ANSWER_LIMIT, |piece| receiver.recv_timeout(piece)) {
             Ok(FromHost::Reply(Reply::Seen(seen))) => break Ok(*seen),
             Ok(FromHost::Reply(Reply::Failed(error))) => break Err(error),
             // How long the look takes.

@@ -1,7 +1,7 @@
 //! A dry run: each worker looks at its targets as for a run and says what it would change; then it is let go.
 
 use crate::ahead;
-use crate::channel::{Channel, lost, out_of_order};
+use crate::channel::{Channel, lost, next_within, out_of_order};
 use crate::execute;
 use crate::fleet::{Fleet, Together, part_of, together};
 use crate::setup::Setup;
@@ -88,7 +88,7 @@ fn answers(request: &Request, fleet: &mut Fleet, receiver: &Receiver<Input>) -> 
     fleet.send(request, Nanos(0));
     let mut found = BTreeMap::new();
     while found.len() < fleet.count() {
-        match receiver.recv_timeout(ANSWER_LIMIT) {
+        match next_within(ANSWER_LIMIT, |piece| receiver.recv_timeout(piece)) {
             Ok(Input::From(host, FromHost::Reply(Reply::Failed(error)))) => return Err(fleet.named(host, error)),
             // How long the look takes.
             Ok(Input::From(_, FromHost::Reply(Reply::Event(_)))) => {}

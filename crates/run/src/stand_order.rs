@@ -1,7 +1,7 @@
 //! Orders about stands that no run is part of: one request, reports on the way, one answer.
 
 use crate::channel::Channel;
-use crate::channel::{lost, out_of_order};
+use crate::channel::{lost, next_within, out_of_order};
 use crate::step::{Input, UserRequest};
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::Duration;
@@ -23,7 +23,7 @@ pub fn order(host: Host, order: StandOrder, channel: Channel, tell: &mut dyn FnM
     host.send(&Request::Stand(Box::new(order)));
     let mut stopped = None;
     let answer = loop {
-        match receiver.recv_timeout(SILENCE_LIMIT) {
+        match next_within(SILENCE_LIMIT, |piece| receiver.recv_timeout(piece)) {
             Ok(Input::Host(FromHost::Reply(Reply::Event(event)))) => tell(&event.kind),
             Ok(Input::Host(FromHost::Reply(Reply::Stand(answer)))) => break Ok(*answer),
             Ok(Input::Host(FromHost::Reply(Reply::Failed(error)))) => break Err(error),
