@@ -10,18 +10,22 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileTypeExt, PermissionsExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use stend_base::{Error, Kind, Result, say};
-use stend_sys::local_socket::connect_now;
+use stend_sys::local_socket::{connect_now, stop_listening};
 
 /// How long a caller may take to say its word.
 const PATIENCE: Duration = Duration::from_secs(2);
 /// Longest word that is read.
 const WORD_MAX: u64 = 16;
 
-/// A listening socket; removed when dropped.
+/// A listening socket; removed when dropped, and its thread ends.
 pub struct ControlSocket {
     path: PathBuf,
+    listener: Arc<UnixListener>,
+    closed: Arc<AtomicBool>,
 }
 
 impl ControlSocket {
@@ -31,12 +35,16 @@ impl ControlSocket {
     pub fn open(run_file: &Path, stopper: Stopper) -> io::Result<ControlSocket> {
         let path = socket_path(run_file);
         remove_stale(&path)?;
-        let listener = with_short_path(&path, |short| UnixListener::bind(short))?;
-        let socket = ControlSocket { path };
+        let listener = Arc::new(with_short_path(&path, |short| UnixListener::bind(short))?);
+        let socket = ControlSocket { path, listener, closed: Arc::default() };
         std::fs::set_permissions(&socket.path, std::fs::Permissions::from_mode(0o600))?;
+        let (listener, closed) = (Arc::clone(&socket.listener), Arc::clone(&socket.closed));
         std::thread::Builder::new().name("control".into()).spawn(move || {
-            for stream in listener.incoming().flatten() {
-                match word(stream).as_deref() {
+            for stream in listener.incoming() {
+                if closed.load(Ordering::Acquire) {
+                    return;
+                }
+                match stream.and_then(word).as_deref() {
                     Ok("stop") => stopper.stop(Kind::Interrupted),
                     Ok("abort") => stopper.abort(),
                     // A caller that says something else or nothing gets nothing.
@@ -52,6 +60,9 @@ impl Drop for ControlSocket {
     fn drop(&mut self) {
         // Somebody may have removed it already; a stale socket refuses connections, which says enough.
         drop(std::fs::remove_file(&self.path));
+        self.closed.store(true, Ordering::Release);
+        // Its thread is not waited for: it may be hearing a caller that says nothing.
+        drop(stop_listening(&self.listener));
     }
 }
 
@@ -146,6 +157,7 @@ fn word(mut stream: UnixStream) -> io::Result<String> {
 mod tests {
     use super::*;
     use crate::step::{Input, UserRequest};
+    use std::time::Instant;
 
     #[test]
     fn a_run_that_goes_on_after_a_kill_can_be_seen_and_stopped() {
@@ -167,5 +179,34 @@ mod tests {
         std::fs::write(dir.path().join("r.stend.sock"), "precious").unwrap();
         assert!(ControlSocket::open(&run_file, crate::channel::channel().1).is_err());
         assert_eq!(std::fs::read(dir.path().join("r.stend.sock")).unwrap(), b"precious");
+    }
+
+    /// Sockets that listen at paths with this name, and threads that listen at any.
+    fn listening(name: &str) -> (usize, usize) {
+        let sockets = std::fs::read_to_string("/proc/self/net/unix").unwrap();
+        let threads = std::fs::read_dir("/proc/self/task").unwrap().flatten();
+        let named = threads.filter(|task| {
+            // One that has ended meanwhile has no name.
+            std::fs::read_to_string(task.path().join("comm")).is_ok_and(|comm| comm.trim() == "control")
+        });
+        (sockets.lines().filter(|line| line.contains(name)).count(), named.count())
+    }
+
+    #[test]
+    fn a_session_that_has_ended_leaves_neither_a_thread_nor_a_socket() {
+        let dir = tempfile::tempdir().unwrap();
+        let run_file = dir.path().join("one-of-fifty.stend");
+        for _ in 0..50 {
+            let socket = ControlSocket::open(&run_file, crate::channel::channel().1).unwrap();
+            assert!(is_going_on(&run_file));
+            drop(socket);
+            assert!(!is_going_on(&run_file));
+        }
+        // Other tests may have some of their own, and threads end when they come to it.
+        let until = Instant::now() + Duration::from_secs(60);
+        while !matches!(listening("one-of-fifty"), (0, 0..10)) {
+            assert!(Instant::now() < until, "{:?}", listening("one-of-fifty"));
+            std::thread::yield_now();
+        }
     }
 }

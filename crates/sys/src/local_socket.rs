@@ -1,10 +1,10 @@
-//! Sockets of this host: connecting without waiting for who listens, and what the other end has not read. Must not say anything there.
+//! Sockets of this host: connecting without waiting for who listens, an end of listening, and what the other end has not read. Must not say anything there.
 
 use rustix::ioctl::{Getter, Opcode, ioctl};
-use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, connect, socket_with};
+use rustix::net::{AddressFamily, Shutdown, SocketAddrUnix, SocketFlags, SocketType, connect, socket_with};
 use std::io;
 use std::os::fd::AsFd;
-use std::os::unix::net::UnixStream;
+use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
 
 /// `SIOCOUTQ`, which is `TIOCOUTQ` of asm-generic/ioctls.h.
@@ -31,11 +31,16 @@ pub fn connect_now(path: &Path) -> io::Result<UnixStream> {
     Ok(stream)
 }
 
+/// Ends listening: a thread that accepts there gets an error, at once and from now on.
+//= linux, net/unix/af_unix.c: `unix_accept` returns EINVAL once the socket was shut down for reading
+pub fn stop_listening(listener: &UnixListener) -> io::Result<()> {
+    Ok(rustix::net::shutdown(listener, Shutdown::Both)?)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::io::{ErrorKind, Read, Write};
-    use std::os::unix::net::UnixListener;
 
     #[test]
     fn what_the_other_end_has_not_read_is_seen_until_it_has_read_the_last_byte() {
