@@ -85,6 +85,7 @@ pub fn record(order: RecordOrder, control: &Control, tell: &mut dyn FnMut(Record
     news.unread().into_iter().for_each(|why| tell(RecordingNews::Warning(why)));
     tell(RecordingNews::Begins { id: &id, path: &path, devices: sampler.devices().len() });
     let begun = stend_sys::clock::now();
+    let end = order.lasts.map(|lasts| Nanos(begun.0.saturating_add(lasts.0)));
     let (mut due, mut edge) = (begun, begun + EDGE_EVERY);
     loop {
         let (sample, changed) = sampler.read();
@@ -109,10 +110,9 @@ pub fn record(order: RecordOrder, control: &Control, tell: &mut dyn FnMut(Record
             edge = now + EDGE_EVERY;
             file.edge(tell);
         }
-        due = next(due, now, order.recording.every);
-        let over = order.lasts.is_some_and(|lasts| due.saturating_sub(begun) > lasts);
-        if over || channel.waits_for_stop(wait(due)) {
-            break;
+        match next(due, now, order.recording.every, end) {
+            Some(at) if !channel.waits_for_stop(wait(at)) => due = at,
+            _ => break,
         }
     }
     control.aim(None);
@@ -140,10 +140,16 @@ fn wait(due: Nanos) -> Duration {
     due.saturating_sub(stend_sys::clock::now()).duration()
 }
 
-/// When the next sample is due: times that have passed meanwhile (a host that slept, a reading that took long) are left out.
-fn next(due: Nanos, now: Nanos, every: Nanos) -> Nanos {
+/// When the next sample is due: times that have passed meanwhile (a host that slept, a reading that took long) are left out. A recording with
+/// an end has its last one then; `None`: it has been read.
+fn next(due: Nanos, now: Nanos, every: Nanos, end: Option<Nanos>) -> Option<Nanos> {
     let missed = now.saturating_sub(due).0 / every.0.max(1);
-    Nanos(due.0.saturating_add(every.0.saturating_mul(missed + 1)))
+    let due = Nanos(due.0.saturating_add(every.0.saturating_mul(missed + 1)));
+    match end {
+        Some(end) if now >= end => None,
+        Some(end) => Some(due.min(end)),
+        None => Some(due),
+    }
 }
 
 /// The file, and whether its disk was full when we last looked.
@@ -253,5 +259,25 @@ mod tests {
         ];
         let host = HostInfo { targets: drives.map(drive).into(), ..HostInfo::default() };
         assert_eq!(detachable(&host).into_iter().collect::<Vec<_>>(), ["nvme1n1", "sdb", "sdc"]);
+    }
+
+    #[test]
+    fn a_recording_that_lasts_has_its_last_sample_at_its_end() {
+        let all = |every: u64, lasts: Option<u64>| {
+            let (mut due, mut all) = (Nanos(100), vec![100]);
+            while let Some(at) = next(due, due, Nanos(every), lasts.map(|lasts| Nanos(100 + lasts))) {
+                (due, all) = (at, [all, vec![at.0]].concat());
+                if all.len() == 5 {
+                    break;
+                }
+            }
+            all
+        };
+        assert_eq!(all(60, Some(90)), [100, 160, 190]);
+        assert_eq!(all(60, Some(120)), [100, 160, 220]);
+        assert_eq!(all(60, Some(10)), [100, 110]);
+        assert_eq!(all(60, None), [100, 160, 220, 280, 340]);
+        assert_eq!(next(Nanos(100), Nanos(290), Nanos(60), None), Some(Nanos(340)), "the host slept");
+        assert_eq!(next(Nanos(100), Nanos(290), Nanos(60), Some(Nanos(200))), None);
     }
 }
