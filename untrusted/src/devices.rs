@@ -89,7 +89,7 @@ pub fn write_log(bytes: &[u8]) {
         memory.copy_from_slice(from.ok_or(io::ErrorKind::UnexpectedEof)?);
         Ok(())
     };
-    let Ok(log) = WriteLog::read("fuzzed", (bytes.len() as u64, 1 << 30), &mut read) else { return };
+    let Ok(log) = WriteLog::read("fuzzed", (bytes.len() as u64, 1 << 30), &mut read, &mut || true) else { return };
     let marks: Vec<usize> = log.mark("").into_iter().chain(log.mark("x")).collect();
     let (chosen, all) = log.states(&marks, log.len() as usize, 8);
     assert!(chosen.len() as u64 <= all && chosen.iter().all(|at| (*at as u64) < log.len()));

@@ -251,3 +251,26 @@ fn a_replay_of_a_log_is_shown_state_by_state_with_the_time_left() {
     assert_eq!((far.phase, far.replay, far.done), (near.phase, near.replay, near.done));
     assert_eq!(far.eta.left, near.eta.left);
 }
+
+#[test]
+fn a_replay_that_takes_hours_is_waited_for_as_long_as_it_tells_of_its_progress() {
+    let mut walk = Walk::new(new_run(), Nanos(0));
+    (walk.step, walk.created) = (Step::Releasing, true);
+    // The log is read, then the first of two states is rebuilt and judged.
+    for (at, state) in (0..10).zip([0, 0, 0, 1, 1, 1, 1, 2, 2, 2]) {
+        let states = if state == 0 { 0 } else { 2 };
+        walk.apply(Input::Host(FromHost::Reply(Reply::Replaying { state, states })), Nanos::secs(600 * at));
+        walk.apply(Input::Tick, Nanos::secs(600 * at + 599));
+        assert_eq!(walk.step, Step::Releasing, "state {state}");
+    }
+    let told = |action| match action {
+        Action::Append(Entry::Event(Event { kind: EventKind::Replaying { state, states }, .. })) => {
+            Some((state, states))
+        }
+        _ => None,
+    };
+    let told: Vec<(u32, u32)> = walk.take_actions().into_iter().filter_map(told).collect();
+    assert_eq!(told, [(1, 2), (2, 2)], "each state is kept once");
+    walk.apply(Input::Tick, Nanos::secs(5400 + 661));
+    assert_eq!(walk.step, Step::Over);
+}

@@ -219,9 +219,9 @@ pub enum Reply {
         /// Bytes compared so far.
         done: Bytes,
     },
-    /// Progress of `Release` where a log of writes is replayed: before each state.
+    /// Progress of `Release` where a log of writes is replayed: while the log is read, before each state, and while that is rebuilt and judged.
     Replaying {
-        /// Which one comes now, from 1.
+        /// Which one is being rebuilt, from 1; 0: the log is read.
         state: u32,
         /// How many there are.
         states: u32,

@@ -3,8 +3,9 @@
 
 use crate::outbox::Outbox;
 use crate::stand_orders::Stands;
+use std::cell::Cell;
 use std::sync::Arc;
-use stend_base::{Bytes, Error, Result, Say, say};
+use stend_base::{Bytes, Error, Nanos, Result, Say, say};
 use stend_load::{Control, LedgerIn, LogFile, Reading, Recorded, Recorder, WriteLog};
 use stend_record::{Aftermath, Crash, EventKind, Replayed, TargetFacts};
 use stend_stand::{Owner, Rewind, Watch};
@@ -20,6 +21,40 @@ pub(crate) struct Replay {
     owner: Owner,
     /// The stand was put up by this run: then the log begins with it.
     ours: bool,
+}
+
+/// How often the coordinator hears that something long goes on: it waits for eleven minutes.
+const TELL_EVERY: Nanos = Nanos::secs(10);
+
+/// What the coordinator hears while the log is read, and while a state is rebuilt and judged.
+struct Progress<'a> {
+    control: &'a Control,
+    outbox: &'a Outbox,
+    /// The state and how many there are; (0, 0): the log is read.
+    at: Cell<(u32, u32)>,
+    told: Cell<Nanos>,
+}
+
+impl Progress<'_> {
+    /// Goes on with a state.
+    fn reach(&self, at: (u32, u32)) {
+        self.at.set(at);
+        self.tell();
+    }
+
+    fn tell(&self) {
+        let (state, states) = self.at.get();
+        self.told.set(stend_sys::clock::now());
+        self.outbox.send(Reply::Replaying { state, states });
+    }
+
+    /// Whether to go on; tells now and then that it does.
+    fn go_on(&self) -> bool {
+        if stend_sys::clock::now().saturating_sub(self.told.get()) >= TELL_EVERY {
+            self.tell();
+        }
+        !self.control.stopped()
+    }
 }
 
 /// Name of a mark in the log.
@@ -66,7 +101,9 @@ impl Replay {
         let (_, device) = self.rewind.open_device(&self.owner)?;
         let mut file = LogFile::new(file)?;
         let name = self.rewind.log().to_string();
-        let writes = WriteLog::read(&name, (size, device), &mut |memory, at| file.read(memory, at))?;
+        let progress = Progress { control, outbox, at: Cell::new((0, 0)), told: Cell::default() };
+        let go_on = &mut || progress.go_on();
+        let writes = WriteLog::read(&name, (size, device), &mut |memory, at| file.read(memory, at), go_on)?;
         let marks = trials.iter().map(|trial| self.marks(trial, &writes)).collect::<Result<Vec<_>>>()?;
         let ends = trials.iter().map(|trial| trial.end().map(|number| self.entry_of(number, &writes)).transpose());
         let ends = ends.collect::<Result<Vec<_>>>()?;
@@ -85,14 +122,14 @@ impl Replay {
         for ((trial, marks), (places, all)) in trials.iter().zip(&marks).zip(&chosen) {
             for &last in places {
                 state += 1;
-                outbox.send(Reply::Replaying { state, states });
+                progress.reach((state, states));
                 let before = marks.iter().rev().find(|(_, at)| *at <= last).map_or(0, |(number, _)| *number);
                 let replayed = Replayed { entry: last as u64, entries: writes.len(), states: *all, broken: None };
                 {
                     let (to, size) = self.rewind.open_device(&self.owner)?;
-                    stend_load::restore_from_log(&writes, last, &mut file, &to, size, control)?;
+                    stend_load::restore_from_log(&writes, last, &mut file, &to, size, go_on)?;
                 }
-                let crash = self.judge(trial, before, replayed, control)?;
+                let crash = self.judge(trial, before, replayed, &progress)?;
                 outbox.event(EventKind::Crash(Aftermath::Judged(Box::new(crash))));
             }
         }
@@ -120,10 +157,10 @@ impl Replay {
     }
 
     /// Brings up what lies on the device as it is now, compares it with what had been acknowledged, and stops it again.
-    fn judge(&self, trial: &Recorded, mark: u64, replayed: Replayed, control: &Control) -> Result<Crash> {
+    fn judge(&self, trial: &Recorded, mark: u64, replayed: Replayed, progress: &Progress) -> Result<Crash> {
         // After fifty repeats of the same commands the verdicts show more than their output.
-        let mut log = |_| {};
-        let mut watch = Watch { stopped: &|| control.stopped(), log: &mut log };
+        let mut log = |_| progress.tell();
+        let mut watch = Watch { stopped: &|| progress.control.stopped(), log: &mut log };
         let started = self.rewind.start(&mut watch)?;
         let found = started.and_then(|()| self.open(trial.is_direct()));
         let crash = match found {
@@ -131,7 +168,7 @@ impl Replay {
                 let grain = file.as_ref().and_then(|file| file.grain());
                 let mut read =
                     |memory: &mut [u8], offset| file.as_ref().map_or(Ok(0), |file| file.read_at(memory, offset));
-                let go_on = &mut |_| !control.stopped();
+                let go_on = &mut |_| progress.go_on();
                 trial.judge(mark, replayed, &mut Reading { read: &mut read, grain, go_on })
             }
             Err(why) => trial.unread(mark, replayed, why),

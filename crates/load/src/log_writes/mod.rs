@@ -12,6 +12,7 @@ mod tests;
 
 pub use restore::{LogFile, restore};
 
+use std::collections::BTreeMap;
 use std::io;
 use stend_base::{Error, Result, Say, say};
 
@@ -19,6 +20,12 @@ const MAGIC: u64 = 0x6a_7366_7773_6872;
 const VERSION: u64 = 1;
 /// Bytes of an entry before the name of a mark.
 const ENTRY: usize = 32;
+/// What direct I/O is aligned to: the largest sector of a device that the kernel takes before large blocks came.
+const ALIGNED: u64 = 4096;
+/// Heads of entries that lie close together are read with what is between them, as many bytes at once; as in a fill.
+const WINDOW: u64 = 1 << 20;
+/// Closer than that: then a window has 8 heads at least, and what is read in vain is no more than the log.
+const CLOSE: u64 = WINDOW / 8;
 /// What the kernel takes for the smallest and for the largest block of a device.
 const SECTORS: std::ops::RangeInclusive<u64> = 512..=65536;
 
@@ -32,6 +39,8 @@ const METADATA: u64 = 1 << 4;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WriteLog {
     entries: Vec<Entry>,
+    /// The first entry with the mark of each name: a trial leaves tens of thousands of marks.
+    marks: BTreeMap<String, usize>,
 }
 
 /// What happened to the device, in order.
@@ -45,27 +54,47 @@ struct Entry {
     /// Everything before it is durable, or it is itself.
     durable: bool,
     discard: bool,
-    mark: Option<String>,
 }
 
-/// Reads exactly so much of a log, from an offset on.
+/// Whether to go on with something long. Each question is progress.
+pub type GoOn<'a> = &'a mut dyn FnMut() -> bool;
+
+fn interrupted() -> Box<Error> {
+    Error::interrupted(say!(
+        "interrupted while a log of writes was replayed",
+        "прервано при воспроизведении журнала записей"
+    ))
+}
+
+/// Reads exactly so much of a log, from an offset on: one sector, or a window that ends where direct I/O may.
 pub type ReadLog<'a> = &'a mut dyn FnMut(&mut [u8], u64) -> io::Result<()>;
 
 impl WriteLog {
-    /// Reads a log of `size` bytes of a device of `device` bytes; `name` is that of the log, for errors.
+    /// Reads a log of `size` bytes of a device of `device` bytes; `name` is that of the log, for errors. `go_on` is asked before each entry.
     ///
-    /// Errors: `Preflight` with the place of whatever cannot be.
-    pub fn read(name: &str, (size, device): (u64, u64), read: ReadLog) -> Result<WriteLog> {
-        let mut log = Reading { name, size, device, sector: *SECTORS.start(), read };
+    /// Errors: `Preflight` with the place of whatever cannot be; `Interrupted` if `go_on` is false.
+    pub fn read(name: &str, (size, device): (u64, u64), read: ReadLog, go_on: GoOn) -> Result<WriteLog> {
+        let sector = *SECTORS.start();
+        let mut log = Reading { name, size, device, sector, read, window: Vec::new(), begins: 0, before: None };
         let count = log.head()?;
-        let mut entries = Vec::new();
+        let mut found = WriteLog { entries: Vec::new(), marks: BTreeMap::new() };
         let mut at = log.sector;
         for number in 0..count {
-            let (entry, next) = log.entry(number, at)?;
-            entries.push(entry);
+            if !go_on() {
+                return Err(interrupted());
+            }
+            let (entry, mark, next) = log.entry(number, at)?;
+            found.add(entry, mark);
             at = next;
         }
-        Ok(WriteLog { entries })
+        Ok(found)
+    }
+
+    fn add(&mut self, entry: Entry, mark: Option<String>) {
+        if let Some(name) = mark {
+            self.marks.entry(name).or_insert(self.entries.len());
+        }
+        self.entries.push(entry);
     }
 
     /// Entries in it.
@@ -80,7 +109,7 @@ impl WriteLog {
 
     /// The entry with the mark of this name.
     pub fn mark(&self, name: &str) -> Option<usize> {
-        self.entries.iter().position(|entry| entry.mark.as_deref() == Some(name))
+        self.marks.get(name).copied()
     }
 
     /// Entries behind which the device was in a state that a loss of power could have left, from the first of these marks on and
@@ -114,6 +143,11 @@ struct Reading<'a, 'b> {
     device: u64,
     sector: u64,
     read: ReadLog<'b>,
+    /// What was read at once, and where that begins.
+    window: Vec<u8>,
+    begins: u64,
+    /// Where the sector before was.
+    before: Option<u64>,
 }
 
 impl Reading<'_, '_> {
@@ -146,8 +180,8 @@ impl Reading<'_, '_> {
         Ok(count)
     }
 
-    /// The entry at a place of the log, and where the next one is.
-    fn entry(&mut self, index: u64, at: u64) -> Result<(Entry, u64)> {
+    /// The entry at a place of the log, the mark that it is, and where the next one is.
+    fn entry(&mut self, index: u64, at: u64) -> Result<(Entry, Option<String>, u64)> {
         let bytes = self.bytes(at)?;
         let [sector, count, flags, inline] = [0, 8, 16, 24].map(|at| number(&bytes, at));
         let wrong = |what: Say| {
@@ -183,19 +217,46 @@ impl Reading<'_, '_> {
             }
         };
         let (durable, discard) = (flags & (FLUSH | FUA) != 0, !has_data);
-        Ok((Entry { to, len, from, durable, discard, mark }, next))
+        Ok((Entry { to, len, from, durable, discard }, mark, next))
     }
 
     /// The sector at a place.
     fn bytes(&mut self, at: u64) -> Result<Vec<u8>> {
-        let mut bytes = vec![0; self.sector as usize];
         if at.checked_add(self.sector).is_none_or(|end| end > self.size) {
             return Err(self.wrong(at, say!("it ends there", "на этом он обрывается")));
         }
-        match (self.read)(&mut bytes, at) {
-            Ok(()) => Ok(bytes),
-            Err(e) => Err(self.wrong(at, say!("it cannot be read: {e}", "он не читается: {e}"))),
+        let is_close = self.before.replace(at).is_some_and(|before| at - before <= CLOSE);
+        if self.in_window(at).is_none() {
+            let whole = if is_close { self.window_from(at) } else { self.sector };
+            let read = self.fetch(at, whole);
+            // A window may reach what cannot be read, and has no entry.
+            let read = read.or_else(|error| if whole > self.sector { self.fetch(at, self.sector) } else { Err(error) });
+            read.map_err(|e| self.wrong(at, say!("it cannot be read: {e}", "он не читается: {e}")))?;
         }
+        Ok(self.in_window(at).unwrap_or_default().to_vec())
+    }
+
+    /// The sector at a place, if it was read already.
+    fn in_window(&self, at: u64) -> Option<&[u8]> {
+        let skip = usize::try_from(at.checked_sub(self.begins)?).ok()?;
+        self.window.get(skip..skip.checked_add(self.sector as usize)?)
+    }
+
+    /// Bytes of a window that begins there: at most [`WINDOW`] with what direct I/O reads before them, and none behind the last one that it reads.
+    fn window_from(&self, at: u64) -> u64 {
+        let end = (at / ALIGNED * ALIGNED).saturating_add(WINDOW).min(self.size / ALIGNED * ALIGNED);
+        end.saturating_sub(at).max(self.sector)
+    }
+
+    fn fetch(&mut self, at: u64, len: u64) -> io::Result<()> {
+        self.window.clear();
+        self.window.resize(len as usize, 0);
+        self.begins = at;
+        let read = (self.read)(&mut self.window, at);
+        if read.is_err() {
+            self.window.clear();
+        }
+        read
     }
 
     fn wrong(&self, at: u64, what: Say) -> Box<Error> {

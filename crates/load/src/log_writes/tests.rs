@@ -1,7 +1,6 @@
 //! Logs as the kernel writes them, and files that are none.
 
 use super::*;
-use crate::Control;
 use proptest::prelude::*;
 use stend_base::Kind;
 use stend_sys::IoFile;
@@ -55,10 +54,15 @@ impl Maker {
 /// A device of 64 sectors.
 fn read(bytes: &[u8]) -> Result<WriteLog> {
     let size = bytes.len() as u64;
-    WriteLog::read("/dev/log", (size, 64 * SECTOR as u64), &mut |memory, at| {
-        memory.copy_from_slice(&bytes[at as usize..at as usize + memory.len()]);
-        Ok(())
-    })
+    WriteLog::read(
+        "/dev/log",
+        (size, 64 * SECTOR as u64),
+        &mut |memory, at| {
+            memory.copy_from_slice(&bytes[at as usize..at as usize + memory.len()]);
+            Ok(())
+        },
+        &mut || true,
+    )
 }
 
 /// What a file system does: two writes, a flush, a mark, a durable write, a discard, a last mark.
@@ -142,15 +146,11 @@ proptest! {
 
 /// Marks and flushes, one character each: `m`, `f`, and `w` for a write.
 fn drawn(picture: &str) -> (WriteLog, Vec<usize>) {
-    let entry = |c: char| Entry {
-        to: 0,
-        len: 0,
-        from: 0,
-        durable: c == 'f',
-        discard: false,
-        mark: (c == 'm').then(|| "m".to_string()),
-    };
-    let log = WriteLog { entries: picture.chars().map(entry).collect() };
+    let mut log = WriteLog { entries: Vec::new(), marks: BTreeMap::new() };
+    for c in picture.chars() {
+        let entry = Entry { to: 0, len: 0, from: 0, durable: c == 'f', discard: false };
+        log.add(entry, (c == 'm').then(|| "m".to_string()));
+    }
     let marks = picture.char_indices().filter(|(_, c)| *c == 'm').map(|(at, _)| at).collect();
     (log, marks)
 }
@@ -207,11 +207,116 @@ fn a_device_is_made_what_it_was_at_each_entry_whatever_was_on_it() {
         (1, vec![(3, 1), (8, 2)]),
     ] {
         let mut from = LogFile::new(IoFile::open_read(&path, false).unwrap()).unwrap();
-        restore(&log, last, &mut from, &to, size, &Control::new()).unwrap();
+        restore(&log, last, &mut from, &to, size, &mut || true).unwrap();
         assert_eq!(look(&seen), expected, "up to entry {last}");
     }
-    let stopped = Control::new();
-    stopped.stop();
     let mut from = LogFile::new(IoFile::open_read(&path, false).unwrap()).unwrap();
-    assert_eq!(restore(&log, 6, &mut from, &to, size, &stopped).unwrap_err().kind, Kind::Interrupted);
+    assert_eq!(restore(&log, 6, &mut from, &to, size, &mut || false).unwrap_err().kind, Kind::Interrupted);
+}
+
+#[test]
+fn a_large_device_is_zeroed_in_pieces_between_which_it_can_be_stopped() {
+    const PIECES: u64 = 3;
+    let scratch = tempfile::tempdir().unwrap();
+    let path = scratch.path().join("log");
+    // A discard of all of it, cut as the device is.
+    let size = PIECES * (64 << 20);
+    let head = Maker::new().entry(0, &[], size / SECTOR as u64, DISCARD, "").bytes();
+    let log = WriteLog::read(
+        "/dev/log",
+        (head.len() as u64, size),
+        &mut |memory, at| {
+            memory.copy_from_slice(&head[at as usize..at as usize + memory.len()]);
+            Ok(())
+        },
+        &mut || true,
+    );
+    let log = log.unwrap();
+    std::fs::write(&path, vec![0; 4096]).unwrap();
+    let to = IoFile::create_scratch(scratch.path(), size, false).unwrap();
+    let restored = |most: u64| {
+        let mut asked = 0;
+        let mut go_on = || {
+            asked += 1;
+            asked <= most
+        };
+        let mut from = LogFile::new(IoFile::open_read(&path, false).unwrap()).unwrap();
+        let done = restore(&log, 0, &mut from, &to, size, &mut go_on);
+        (done.map_err(|error| error.kind), asked)
+    };
+    assert_eq!(restored(u64::MAX), (Ok(()), 2 * PIECES));
+    assert_eq!(restored(1), (Err(Kind::Interrupted), 2));
+}
+
+#[test]
+fn a_log_of_many_small_entries_is_read_in_large_pieces_and_its_marks_are_found_at_once() {
+    const MARKS: u64 = 2_000;
+    const BETWEEN: u64 = 50;
+    let mut maker = Maker::new();
+    for number in 0..MARKS {
+        for _ in 0..BETWEEN - 1 {
+            maker = maker.write(3, 1, 0);
+        }
+        maker = maker.mark(&format!("stend-{number}"));
+    }
+    let bytes = maker.bytes();
+    let (mut calls, mut fetched, mut asked) = (0u64, 0u64, 0u64);
+    let mut read = |memory: &mut [u8], at: u64| {
+        (calls, fetched) = (calls + 1, fetched + memory.len() as u64);
+        memory.copy_from_slice(&bytes[at as usize..at as usize + memory.len()]);
+        Ok(())
+    };
+    let mut go_on = || {
+        asked += 1;
+        true
+    };
+    let size = bytes.len() as u64;
+    let log = WriteLog::read("/dev/log", (size, 64 * SECTOR as u64), &mut read, &mut go_on).unwrap();
+    assert_eq!((log.len(), asked), (MARKS * BETWEEN, MARKS * BETWEEN));
+    assert!(calls <= size / WINDOW + 10 && fetched <= 2 * size, "{calls} reads of {fetched} bytes");
+    for number in 0..MARKS {
+        assert_eq!(log.mark(&format!("stend-{number}")), Some(((number + 1) * BETWEEN - 1) as usize));
+    }
+    assert_eq!(log.marks.len() as u64, MARKS);
+}
+
+#[test]
+fn a_log_of_large_entries_is_not_read_whole_and_one_that_cannot_be_read_behind_its_end_is_read() {
+    // The heads of the first four lie in the window that the first one begins; from there on they are far apart.
+    let large = vec![1; 512 * SECTOR];
+    let mut maker = Maker::new();
+    for _ in 0..20 {
+        maker = maker.entry(0, &large, 512, 0, "");
+    }
+    let (large, small) = (maker.bytes(), small().mark("stend-2").bytes());
+    let log = |bytes: &[u8], readable: u64| {
+        let mut fetched = 0;
+        let mut read = |memory: &mut [u8], at: u64| {
+            fetched += memory.len();
+            if at + memory.len() as u64 > readable {
+                return Err(io::ErrorKind::InvalidData.into());
+            }
+            let end = bytes.len().min(at as usize + memory.len());
+            memory[..end - at as usize].copy_from_slice(&bytes[at as usize..end]);
+            Ok(())
+        };
+        // The device is larger than what was written to it.
+        let size = (bytes.len() as u64).next_multiple_of(WINDOW);
+        let found = WriteLog::read("/dev/log", (size, 1 << 20), &mut read, &mut || true);
+        (found.map(|log| log.len()), fetched)
+    };
+    assert_eq!(log(&large, u64::MAX), (Ok(20), WINDOW as usize + 16 * SECTOR));
+    let (found, _) = log(&small, small.len() as u64);
+    assert_eq!(found, Ok(8));
+}
+
+#[test]
+fn reading_can_be_stopped() {
+    let bytes = small().bytes();
+    let mut read = |memory: &mut [u8], at: u64| {
+        memory.copy_from_slice(&bytes[at as usize..at as usize + memory.len()]);
+        Ok(())
+    };
+    let stopped = WriteLog::read("/dev/log", (bytes.len() as u64, 64 * SECTOR as u64), &mut read, &mut || false);
+    assert_eq!(stopped.unwrap_err().kind, Kind::Interrupted);
 }

@@ -50,8 +50,12 @@ impl Walk {
         self.deadline = now + SILENCE_LIMIT;
     }
 
-    /// A state of the target is about to be rebuilt from a log of its writes; `at` is which of how many.
+    /// A state of the target is being rebuilt from a log of its writes; `at` is which of how many. Before the first one the log is read.
     pub(super) fn replaying(&mut self, at: (u32, u32), now: Nanos) {
+        self.deadline = now + super::stand::LIMIT;
+        if at.0 == 0 || self.replay.is_some_and(|replay| replay.state == at.0) {
+            return;
+        }
         if self.replay.is_none() {
             self.phase(Phase::Replay, now);
         }
@@ -59,7 +63,6 @@ impl Walk {
         let (state, states) = at;
         self.append(Entry::Event(Event::new(now, EventKind::Replaying { state, states })));
         self.replay = Some(Replay { state, states, since });
-        self.deadline = now + super::stand::LIMIT;
     }
 
     /// How long it took, after a cut of power by the session before, until there was something again.
