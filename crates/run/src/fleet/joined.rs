@@ -82,6 +82,9 @@ fn of_facts(
     let Some(Together { facts, part }) = together(&all)? else { return Ok(Joined::default()) };
     let mut heard = vec![walk(Reply::Facts(Box::new(facts)))];
     heard.extend(part.map(|part| Notice::Warn(shared(part))));
+    heard.extend(may_be_one(&all).map(|[(one, at), (other, there)]| {
+        Notice::Warn(perhaps_one((&known(one).name, at), (&known(other).name, there)))
+    }));
     for (host, facts) in all {
         let part = part.map(|len| part_of(host, len));
         let Facts { host: found, ports, targets, .. } = facts;
@@ -190,25 +193,74 @@ fn must_be_the_same(first: &[TargetFacts], other: &[TargetFacts]) -> Result<()> 
     )))
 }
 
-/// Identities of what is used as a device, and of all below it, that are the same on every host.
+/// Whether it is a number that was drawn for what lies on a device: two hosts that see it see the same device, or a copy of it.
+fn is_drawn(identity: &str) -> bool {
+    ["md:", "drbd:", "fs-uuid:", "dm:LVM-", "dm:CRYPT-LUKS"].iter().any(|prefix| identity.starts_with(prefix))
+}
+
+/// Identities of what is used as a device, and of all below it.
 fn identities(target: &TargetFacts) -> impl Iterator<Item = &str> {
     let used = target.kind == TargetKind::BlockDevice;
-    let below = target.devices.iter().filter(move |_| used).filter_map(|device| device.identity.as_deref());
-    own_identity(target).into_iter().chain(below.filter(|identity| is_worldwide(identity)))
+    let below = target.devices.iter().filter_map(|device| device.identity.as_deref());
+    target.identity.as_deref().into_iter().chain(below).filter(move |_| used)
 }
 
 /// Whether none of these devices is among those of other hosts, which would write over one another.
 fn not_shared<'a>(others: impl Iterator<Item = &'a TargetFacts>, own: &[TargetFacts]) -> Result<()> {
     let known: Vec<&str> = others.flat_map(identities).collect();
-    let Some(shared) = own.iter().flat_map(identities).find(|identity| known.contains(identity)) else { return Ok(()) };
+    let shared = |by: fn(&str) -> bool| {
+        own.iter().flat_map(identities).find(|identity| by(identity) && known.contains(identity))
+    };
+    match (shared(is_worldwide), shared(is_drawn)) {
+        (Some(shared), _) => Err(reached_by_another(shared)),
+        (None, Some(shared)) => Err(same_or_copied(shared)),
+        (None, None) => Ok(()),
+    }
+}
+
+fn reached_by_another(shared: &str) -> Box<Error> {
     let message = say!(
         "another load host reaches the same device (`{shared}`), but not all hosts have the same targets",
         "то же устройство (`{shared}`) доступно и другой нагружающей машине, но объекты не у всех машин одни и те же"
     );
-    Err(Error::usage(message).hint(say!(
+    Error::usage(message).hint(say!(
         "hosts would load the same blocks; name the same devices on each, which then has a part of its own, or a device of its own on each",
         "машины нагружали бы одни и те же блоки; укажите на каждой одни и те же устройства, и у каждой будет своя часть, или на каждой — своё устройство"
-    )))
+    ))
+}
+
+fn same_or_copied(shared: &str) -> Box<Error> {
+    Error::usage(say!(
+        "its device has the identity of a device of another load host (`{shared}`), so both may be one device",
+        "у её устройства тот же идентификатор, что у устройства другой нагружающей машины (`{shared}`): возможно, это одно устройство"
+    ))
+    .hint(say!(
+        "hosts share a device only if its drive has a WWN or a serial number; name a device of its own on each host, and give a copy a new UUID",
+        "машины делят устройство, только если у накопителя есть WWN или серийный номер; укажите на каждой машине своё устройство, а копии дайте новый UUID"
+    ))
+}
+
+/// Devices of two hosts that may be one: both are written, have the same size, and nothing on them says which device it is.
+fn may_be_one<'a>(all: &'a [(HostId, Facts)]) -> Option<[(HostId, &'a str); 2]> {
+    let is_nameless = |target: &&'a TargetFacts| {
+        let place = |identity: &str| identity.starts_with("path:");
+        target.kind == TargetKind::BlockDevice && target.identity.as_deref().is_none_or(place)
+    };
+    let written = all.iter().filter(|(_, facts)| facts.writes.is_ok());
+    let nameless =
+        written.flat_map(|(host, facts)| facts.targets.iter().filter(is_nameless).map(move |one| (*host, one)));
+    let nameless: Vec<(HostId, &TargetFacts)> = nameless.collect();
+    let pairs =
+        nameless.iter().enumerate().flat_map(|(at, one)| nameless[at + 1..].iter().map(move |other| (one, other)));
+    let mut alike = pairs.filter(|((host, one), (other_host, other))| host != other_host && one.size == other.size);
+    alike.next().map(|((host, one), (other_host, other))| [(*host, &*one.path), (*other_host, &*other.path)])
+}
+
+fn perhaps_one((one_host, one): (&str, &str), (other_host, other): (&str, &str)) -> Say {
+    say!(
+        "`{one_host}:{one}` and `{other_host}:{other}` may be one device: they have the same size, and no WWN or serial number; if so, the hosts write over one another's data",
+        "`{one_host}:{one}` и `{other_host}:{other}` могут быть одним устройством: размер у них одинаковый, а WWN и серийного номера нет; в таком случае машины затирают данные друг друга"
+    )
 }
 
 /// Narrows facts to what also holds on another host.
@@ -323,6 +375,48 @@ mod tests {
         assert_eq!(place.targets[0].size, Bytes(1000), "a place on a host is nothing that they share");
         let directory = || facts(TargetKind::Directory, &["wwn:0x5"]);
         assert!(of([directory(), directory()]).is_ok(), "each has files of its own");
+    }
+
+    #[test]
+    fn a_device_that_two_hosts_know_by_what_lies_on_it_is_refused() {
+        for identity in ["fs-uuid:5e1f", "drbd:5e1f", "md:5e1f", "dm:LVM-5e1f", "dm:CRYPT-LUKS2-5e1f-a"] {
+            for other in [device(&[identity]), device(&["dm:linear", identity])] {
+                let (host, error) = of([device(&[identity]), other]).unwrap_err();
+                assert_eq!((host, error.kind), (HostId(1), Kind::Usage));
+                let (en, ru) = (&error.message.en, &error.message.ru);
+                assert!(en.contains(&format!("(`{identity}`)")) && ru.contains(identity) && en.contains("one device"));
+            }
+        }
+        for place in ["zvol:tank/a", "dm:STEND-a-1", "zram:1", "loop:8:1:7", "path:pci-0000:00:04.0,8388608"] {
+            assert!(of([device(&[place]), device(&[place])]).is_ok(), "{place} is of one host");
+        }
+        let directory = || facts(TargetKind::Directory, &["fs-uuid:5e1f"]);
+        assert!(of([directory(), directory()]).is_ok(), "a file system of a cluster");
+    }
+
+    #[test]
+    fn devices_of_one_size_that_nothing_tells_apart_are_warned_of_if_they_are_written() {
+        let warned = |one: Facts, other: Facts| {
+            let answers = vec![(HostId(0), Reply::Facts(Box::new(one))), (HostId(1), Reply::Facts(Box::new(other)))];
+            let known = |host: HostId| HostInfo { name: format!("node{}", host.0), ..HostInfo::default() };
+            let heard = joined(answers, true, known).map_err(|(_, error)| error).unwrap().heard;
+            let warning = |notice| if let Notice::Warn(say) = notice { Some(say.en) } else { None };
+            heard.into_iter().filter_map(warning).collect::<Vec<_>>()
+        };
+        let nameless = || device(&["path:pci-0000:00:04.0,1000"]);
+        let found = warned(nameless(), nameless());
+        let [text] = found.as_slice() else { panic!("{found:?}") };
+        assert!(text.starts_with("`node0:/t` and `node1:/t` may be one device"), "{text}");
+        assert_eq!(warned(device(&[]), nameless()).len(), 1);
+        let mut larger = nameless();
+        larger.targets[0].size = Bytes(2000);
+        assert_eq!(warned(nameless(), larger), [""; 0]);
+        let mut read = nameless();
+        read.writes = Err(say!("needs --confirm", "нужен --confirm"));
+        assert_eq!(warned(nameless(), read), [""; 0]);
+        assert_eq!(warned(device(&["wwn:0x5"]), device(&["wwn:0x6"])), [""; 0]);
+        let network = || facts(TargetKind::Directory, &[]);
+        assert_eq!(warned(network(), network()), [""; 0]);
     }
 
     #[test]
