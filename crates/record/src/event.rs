@@ -106,7 +106,7 @@ pub enum EventKind {
         /// Both outputs, cut to 64 KiB.
         output: String,
     },
-    /// The host is not watched, or from here on not any more.
+    /// The host is not watched, or from here on not any more, until its next sample.
     Unwatched {
         /// Why.
         why: Say,

@@ -425,9 +425,7 @@ impl RunRecord {
         if host.index() == self.hosts.len() {
             self.hosts.push(HostRecord::default());
         }
-        if let Some(record) = self.hosts.get_mut(host.index()) {
-            record.info = info;
-        }
+        self.at_host(host, |record| record.info = info);
     }
 
     fn at_host(&mut self, host: HostId, change: impl FnOnce(&mut HostRecord)) {
@@ -453,9 +451,8 @@ impl RunRecord {
 
     /// When each phase began.
     pub fn phases(&self) -> impl Iterator<Item = (Nanos, Phase)> {
-        self.events
-            .iter()
-            .filter_map(|event| if let EventKind::Phase(phase) = event.kind { Some((event.at, phase)) } else { None })
+        let of = |event: &Event| if let EventKind::Phase(phase) = event.kind { Some((event.at, phase)) } else { None };
+        self.events.iter().filter_map(of)
     }
 
     /// Every time that an arm was switched to: when, which, and what the host and the target were then.

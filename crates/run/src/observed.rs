@@ -2,7 +2,7 @@
 //! a worker, whose telemetry is kept beside that of the run. Must not end a run: without it the run says less, and nothing wrong.
 
 use crate::ahead::SAMPLE_EVERY;
-use crate::channel::lost;
+use crate::channel::{lost, next_within};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 use stend_base::{Nanos, Result, Say, say};
@@ -46,6 +46,8 @@ struct Watched {
     heard_at: Option<Nanos>,
     /// That it is silent has been told.
     silence_told: bool,
+    /// After that it spoke again, which has not been told.
+    speaks_again: bool,
 }
 
 impl ObservedHost {
@@ -69,7 +71,7 @@ impl ObservedHost {
         host.listen(move |message| drop(sender.send(message)))?;
         host.send(&Request::Watch(Watch { targets, sample_every: SAMPLE_EVERY }));
         let (found, ports, targets) = loop {
-            match from.recv_timeout(FACTS_LIMIT) {
+            match next_within(FACTS_LIMIT, |piece| from.recv_timeout(piece)) {
                 Ok(FromHost::Reply(Reply::Watched { host, ports, targets })) => break (host, ports, targets),
                 Ok(FromHost::Reply(Reply::Failed(error))) => return Err(error),
                 Ok(FromHost::Reply(_)) => {}
@@ -81,7 +83,9 @@ impl ObservedHost {
         };
         self.info.clock_uncertainty_ns = host.clock().map(|clock| clock.uncertainty_ns);
         (self.info.facts, self.info.ports, self.info.targets) = (Some(*found), ports, targets);
-        self.watched = Some(Watched { host, from, awaited: None, over: false, heard_at: None, silence_told: false });
+        let (awaited, over, heard_at) = (None, false, None);
+        let (silence_told, speaks_again) = (false, false);
+        self.watched = Some(Watched { host, from, awaited, over, heard_at, silence_told, speaks_again });
         Ok(())
     }
 
@@ -106,14 +110,16 @@ impl ObservedHost {
 
     /// What has come since the last time; `now` is when.
     pub(crate) fn heard(&mut self, now: Nanos) -> Heard {
-        let (mut entries, mut why) = (Vec::new(), None);
+        let (mut entries, mut told, name) = (Vec::new(), None, &self.info.name);
         if let Some(watched) = &mut self.watched {
             while let Some(message) = watched.from.try_recv().ok().filter(|_| !watched.over) {
-                why = why.or(watched.take(self.id, message, now, &mut entries));
+                told = told.or(watched.take(self.id, message, now, &mut entries).map(|why| unwatched(name, &why)));
             }
-            why = why.or_else(|| watched.silent(self.id, now, &mut entries));
+            let is_silent = watched.is_silent(self.id, now, &mut entries);
+            let speaks_again = std::mem::take(&mut watched.speaks_again);
+            told = told.or(is_silent.then(|| silent(name))).or(speaks_again.then(|| again(name)));
         }
-        (entries, why.map(|why| unwatched(&self.info.name, &why)))
+        (entries, told)
     }
 
     /// The same at the end of a run, with what the last mark asks for.
@@ -144,6 +150,7 @@ impl Watched {
         self.heard_at = Some(now);
         let why = match message {
             FromHost::Reply(Reply::Sample(sample)) => {
+                self.speaks_again |= std::mem::take(&mut self.silence_told);
                 // Everything is read at a mark, and hardly ever in between.
                 if self.awaited.is_some_and(|marked| sample.at >= marked && sample.parts.is_some()) {
                     self.awaited = None;
@@ -162,18 +169,31 @@ impl Watched {
 }
 
 impl Watched {
-    /// Why data will be missing, once, where it has said nothing for too long. It may speak again later.
-    fn silent(&mut self, host: HostId, now: Nanos, entries: &mut Vec<Entry>) -> Option<Say> {
+    /// Whether data will be missing, because it has said nothing for too long: once, until it speaks again. Its next sample shows when that was.
+    fn is_silent(&mut self, host: HostId, now: Nanos, entries: &mut Vec<Entry>) -> bool {
         let since = *self.heard_at.get_or_insert(now);
         if self.over || self.silence_told || now.saturating_sub(since) < SILENT {
-            return None;
+            return false;
         }
         self.silence_told = true;
         let seconds = SILENT.as_secs();
-        let why = say!("it has said nothing for {seconds} s", "от неё ничего не слышно {seconds} с");
-        entries.push(Entry::Event(Event { at: since, host, kind: EventKind::Unwatched { why: why.clone() } }));
-        Some(why)
+        let why = say!("it said nothing for more than {seconds} s", "от неё ничего не было слышно более {seconds} с");
+        entries.push(Entry::Event(Event { at: since, host, kind: EventKind::Unwatched { why } }));
+        true
     }
+}
+
+/// A host says nothing, and may speak again.
+fn silent(name: &str) -> Say {
+    let seconds = SILENT.as_secs();
+    say!(
+        "`{name}` has said nothing for {seconds} s. Until it answers, the result will have no data about it",
+        "от `{name}` ничего не слышно {seconds} с. Пока ответа нет, данных о ней в результате не будет"
+    )
+}
+
+fn again(name: &str) -> Say {
+    say!("`{name}` answers again and is watched", "`{name}` снова отвечает, наблюдение продолжается")
 }
 
 /// Why a host is not watched, or not any more.
@@ -249,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn a_host_that_falls_silent_is_told_once_and_may_speak_again() {
+    fn a_host_that_falls_silent_is_told_once_until_it_speaks_again() {
         let (mut worker, ours) = std::os::unix::net::UnixStream::pair().unwrap();
         write_hello(&mut worker).unwrap();
         write_frame(&mut worker, &watched()).unwrap();
@@ -267,9 +287,17 @@ mod tests {
         assert!(told(&mut array, 200).1.is_none(), "once");
         write_frame(&mut worker, &sample(7)).unwrap();
         let until = Instant::now() + Duration::from_secs(90);
-        while told(&mut array, 201).0.iter().all(|entry| read_at(entry) != Some(Nanos(7))) {
+        let back = loop {
+            let (entries, back) = told(&mut array, 201);
+            if entries.iter().any(|entry| read_at(entry) == Some(Nanos(7))) {
+                break back;
+            }
             assert!(Instant::now() < until, "what it says later is kept");
-        }
+        };
+        assert!(back.unwrap().en.contains("`array1` answers again"));
+        assert!(told(&mut array, 230).1.is_none());
+        let (entries, why) = told(&mut array, 232);
+        assert!(entries.len() == 1 && why.unwrap().en.contains("said nothing for 30 s"), "it falls silent once more");
         drop(worker);
     }
 

@@ -83,7 +83,7 @@ fn hosts_that_are_watched_beside_a_run_are_in_its_result_and_a_lost_one_ends_no_
     assert!(record.trials.len() == 3 && record.trials.iter().all(|trial| trial.outcome.is_some()));
     let found = show_json(&far.scratch, Path::new(&name));
     let caveats = found["caveats"].to_string();
-    assert_eq!(caveats.matches("was not watched to the end").count(), 1, "{caveats}");
+    assert_eq!(caveats.matches("was not watched all the time").count(), 1, "{caveats}");
     // A host that cannot be reached is an error before anything is measured.
     let other = far.scratch.join("other.stend");
     let (_, told) = expect_exit(far.stend(&words[..4]).args(["--observe", "ssh:closed", "-o"]).arg(&other), 8);

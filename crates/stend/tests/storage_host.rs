@@ -119,5 +119,5 @@ fn a_storage_host_that_is_lost_ends_no_run_and_what_it_would_have_told_is_not_ma
     assert_eq!(last.status, CheckStatus::NotMeasurable, "{last:?}");
     let findings = stend_analyse::judge(&record).expect("findings");
     let words: Vec<String> = findings.caveats.iter().map(|caveat| caveat.say().en).collect();
-    assert!(words.iter().any(|text| text.contains("`array1` was not watched, or not to the end")), "{words:?}");
+    assert!(words.iter().any(|text| text.contains("`array1` was not watched, or not all the time")), "{words:?}");
 }

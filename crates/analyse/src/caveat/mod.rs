@@ -16,10 +16,10 @@ use crate::limits::{NEVER_WRITTEN, TRIALS_PUBLISHABLE};
 use crate::trials::CaseTrials;
 use crate::widths::{Widths, widths};
 use std::collections::BTreeSet;
-use stend_base::{Nanos, Say, Share};
+use stend_base::{Nanos, Say, Share, say};
 use stend_plan::{Case, Plan};
 use stend_record::targets::drives;
-use stend_record::{Aftermath, Crash, EngineFacts, EventKind, HostId, Role, RunRecord, RunState};
+use stend_record::{Aftermath, Crash, EngineFacts, Event, EventKind, HostId, Role, RunRecord, RunState, TrialRecord};
 use stend_spec::workload::Pages;
 
 /// Every caveat that applies, most serious first.
@@ -124,16 +124,38 @@ fn storage(run: &RunRecord) -> Vec<Caveat> {
     storage.chain(watched).chain(observed).collect()
 }
 
-/// Hosts of this role that were not watched to the end, each with the last reason.
+/// Hosts of this role that were not watched all the time, each with the last reason. One that spoke again lacks data of what lies between, which
+/// says nothing where no load ran meanwhile.
 fn unwatched(run: &RunRecord, role: Role) -> impl Iterator<Item = (String, Say)> {
     let hosts = (0..).map(HostId).zip(run.hosts()).filter(move |(_, host)| host.role == role);
     hosts.filter_map(|(id, host)| {
-        let why = run.events.iter().rev().find_map(|event| match &event.kind {
-            EventKind::Unwatched { why } if event.host == id => Some(why.clone()),
+        let why = |event: &Event| match &event.kind {
+            EventKind::Unwatched { why } if event.host == id => Some((event.at, why.clone())),
             _ => None,
-        })?;
+        };
+        let (mut last, mut missing) = (None, Nanos(0));
+        for (from, why) in run.events.iter().filter_map(why) {
+            let Some(again) = host.samples.iter().map(|sample| sample.at).find(|at| *at > from) else {
+                return Some((host.name.clone(), why));
+            };
+            if again - from > GAP_MIN && is_loaded(run, from, again) {
+                missing = missing + (again - from);
+                last = Some(why);
+            }
+        }
+        let (Say { en, ru }, seconds) = (last?, missing.as_secs().round());
+        let why = say!("{en}; data of {seconds} s are missing", "{ru}; нет данных за {seconds} с");
         Some((host.name.clone(), why))
     })
+}
+
+/// Readings come twice a second. What was late and came all at once leaves a gap of one, and by eye ten of them hide nothing.
+const GAP_MIN: Nanos = Nanos::secs(5);
+
+/// Whether a trial or a round was going on at some time between these.
+fn is_loaded(run: &RunRecord, from: Nanos, to: Nanos) -> bool {
+    let ends = |trial: &TrialRecord| trial.outcome.as_ref().map(|outcome| outcome.window_end);
+    run.executed().into_iter().any(|trial| trial.started < to && ends(trial).is_none_or(|end| end > from))
 }
 
 /// Trials that do not count by themselves; those of other hosts have a caveat of their own.

@@ -4,7 +4,9 @@ use super::*;
 use crate::analyse;
 use crate::fixture::{RunBuilder, case, run, run_of};
 use stend_base::{Bytes, Kind, Lang, Nanos, Share, say};
-use stend_record::{Entry, Event, HostId, Refusal, TargetKind, TrialOutcome, TrialStatus, WriteAccess, ZeroSample};
+use stend_record::{
+    Entry, Event, HostId, Refusal, Sample, TargetKind, TrialOutcome, TrialStatus, WriteAccess, ZeroSample,
+};
 use stend_spec::arm::Switch;
 use stend_spec::external::Difference;
 use stend_spec::workload::{Backend, Engine, Mix, Pages, Sync};
@@ -72,11 +74,37 @@ fn each_watched_host_that_was_lost_is_named_with_its_last_reason() {
     assert!(slugs(&record).iter().all(|(slug, _)| *slug != "host-unwatched"));
     for why in ["the line was cut", "the worker ended"] {
         let kind = EventKind::Unwatched { why: Say::same(why) };
-        record.apply(Entry::Event(Event { at: Nanos::secs(2), host: HostId(1), kind }));
+        record.apply(Entry::Event(Event { at: Nanos::secs(200), host: HostId(1), kind }));
     }
     let told: Vec<_> = slugs(&record).into_iter().filter(|(slug, _)| slug.contains("unwatched")).collect();
-    let text = "The host `switch1` was not watched to the end: the worker ended.".to_string();
+    let text = "The host `switch1` was not watched all the time: the worker ended.".to_string();
     assert_eq!(told, [("host-unwatched".to_string(), text)]);
+}
+
+#[test]
+fn a_watched_host_that_speaks_again_lacks_what_lies_between_where_there_was_load() {
+    let mut record = crate::fixture::watching(run().trial(0).done().record(), |_, _| {});
+    let begin = record.trials[0].started;
+    let ends = record.executed().into_iter().filter_map(|trial| trial.outcome.as_ref());
+    let end = ends.map(|outcome| outcome.window_end).max().unwrap();
+    let host = HostId(1);
+    let mut found = |since: Nanos, again: Nanos| {
+        record.events.retain(|event| event.host != host);
+        let kind = EventKind::Unwatched { why: Say::same("silence") };
+        record.apply(Entry::Event(Event { at: since, host, kind }));
+        let samples = [since.0.saturating_sub(1), again.0].map(|at| Sample { at: Nanos(at), ..Sample::default() });
+        record.hosts_mut()[1].samples = samples.to_vec();
+        let caveats = crate::analyse(&record).unwrap().caveats;
+        caveats
+            .iter()
+            .filter(|caveat| caveat.slug() == "host-unwatched")
+            .map(|caveat| caveat.say().en)
+            .collect::<Vec<_>>()
+    };
+    let text = "The host `switch1` was not watched all the time: silence; data of 40 s are missing.";
+    assert_eq!(found(begin, begin + Nanos::secs(40)), [text]);
+    assert_eq!(found(begin, begin + Nanos::secs(2)), [""; 0], "it was late, and nothing is missing");
+    assert_eq!(found(end + Nanos::secs(1), end + Nanos::secs(41)), [""; 0], "nothing was measured");
 }
 
 #[test]

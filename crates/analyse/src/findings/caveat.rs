@@ -255,14 +255,14 @@ pub enum Caveat {
         /// Drives below what it hands out.
         drives: u32,
     },
-    /// The storage host of the stand was not watched, or not to the end.
+    /// The storage host of the stand was not watched, or not all the time.
     StorageUnwatched {
         /// As the user calls it.
         host: String,
         /// Why.
         why: Say,
     },
-    /// A host that the user wanted watched was not, or not to the end.
+    /// A host that the user wanted watched was not, or not all the time.
     HostUnwatched {
         /// As the user calls it.
         host: String,

@@ -127,8 +127,8 @@ pub(super) fn storage_unwatched(host: &str, why: &Say) -> Words {
     let Say { en, ru } = why;
     Words {
         text: say!(
-            "The storage host `{host}` was not watched, or not to the end: {en}.",
-            "За машиной с накопителями `{host}` не следили или следили не до конца: {ru}."
+            "The storage host `{host}` was not watched, or not all the time: {en}.",
+            "За машиной с накопителями `{host}` не следили или следили не всё время: {ru}."
         ),
         advice: say!(
             "Cases without its counters lack some checks. Make sure that the host can be reached during the whole run, and measure again.",
@@ -141,12 +141,12 @@ pub(super) fn host_unwatched(host: &str, why: &Say) -> Words {
     let Say { en, ru } = why;
     Words {
         text: say!(
-            "The host `{host}` was not watched to the end: {en}.",
+            "The host `{host}` was not watched all the time: {en}.",
             "Наблюдение за машиной `{host}` прервалось: {ru}."
         ),
         advice: say!(
-            "The measured numbers are valid; what happened on that host afterwards is unknown. Make sure that it can be reached during the whole run.",
-            "Измеренные числа верны; что было на той машине дальше, неизвестно. Обеспечьте связь с ней на весь прогон."
+            "The measured numbers are valid; what happened on that host meanwhile is unknown. Make sure that it can be reached during the whole run.",
+            "Измеренные числа верны; что в это время было на той машине, неизвестно. Обеспечьте связь с ней на весь прогон."
         ),
     }
 }
