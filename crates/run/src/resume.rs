@@ -64,8 +64,8 @@ pub struct Progressed {
 
 impl Progressed {
     /// Whether the coordinator's clock, which shows `now` after this boot, is another one than in the last session: after a reboot, or on another
-    /// machine. A file of an earlier version does not know its boot: then a host that was rebooted is taken for the coordinator, which it
-    /// usually is, and a clock that has not reached the end of the file has begun anew. `rebooted`: the host that is measured was.
+    /// machine. A file of an earlier version does not know its boot. Then a host that was rebooted is taken for the coordinator, which it
+    /// usually is; and a clock that has not reached the end of the file has begun anew. `rebooted`: the host that is measured was.
     pub(crate) fn clock_began_anew(&self, boot_id: &str, rebooted: bool, now: Nanos) -> bool {
         match self.boot_id.is_empty() || boot_id.is_empty() {
             true => rebooted || now.shifted(self.shift_ns) < self.last,
