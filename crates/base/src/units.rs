@@ -1,5 +1,7 @@
 //! Quantities with their unit in the type. Integers in base units; text only in `format`.
 
+use crate::say;
+use crate::text::Say;
 use serde::{Deserialize, Serialize};
 use std::ops::{Add, Sub};
 
@@ -159,7 +161,7 @@ impl std::iter::Sum for Bytes {
 
 /// Reads a size such as `4KiB`, `4k`, `512 B`, `1.5GiB` or `10MB`. IEC prefixes are powers of 1024, and so are prefixes alone, as
 /// fio, dd and qemu mean them; SI prefixes with a B are powers of 1000; a bare number is refused because its unit would be a guess.
-pub fn parse_bytes(text: &str) -> Result<Bytes, String> {
+pub fn parse_bytes(text: &str) -> Result<Bytes, Say> {
     let (number, unit) = split_unit(text)?;
     let factor: u64 = match unit {
         "k" | "K" => 1 << 10,
@@ -172,7 +174,7 @@ pub fn parse_bytes(text: &str) -> Result<Bytes, String> {
 }
 
 /// A size whose unit names bytes.
-fn sized(number: &str, unit: &str) -> Result<Bytes, String> {
+fn sized(number: &str, unit: &str) -> Result<Bytes, Say> {
     let factor: u64 = match unit {
         "B" => 1,
         "KiB" => 1 << 10,
@@ -183,13 +185,18 @@ fn sized(number: &str, unit: &str) -> Result<Bytes, String> {
         "MB" => 1_000_000,
         "GB" => 1_000_000_000,
         "TB" => 1_000_000_000_000,
-        _ => return Err(format!("`{unit}` is not a unit of size; use B, KiB, MiB, GiB, TiB, kB, MB, GB or TB")),
+        _ => {
+            return Err(say!(
+                "`{unit}` is not a unit of size; use B, KiB, MiB, GiB, TiB, kB, MB, GB or TB",
+                "`{unit}` — не единица размера; возможны B, KiB, MiB, GiB, TiB, kB, MB, GB и TB"
+            ));
+        }
     };
     scaled(number, factor).map(Bytes)
 }
 
 /// Reads a duration such as `250ms`, `3s`, `1.5 min` or `2h`.
-pub fn parse_nanos(text: &str) -> Result<Nanos, String> {
+pub fn parse_nanos(text: &str) -> Result<Nanos, Say> {
     let (number, unit) = split_unit(text)?;
     let factor: u64 = match unit {
         "ns" => 1,
@@ -199,36 +206,50 @@ pub fn parse_nanos(text: &str) -> Result<Nanos, String> {
         "m" | "min" => 60_000_000_000,
         "h" => 3_600_000_000_000,
         "d" => 86_400_000_000_000,
-        _ => return Err(format!("`{unit}` is not a unit of time; use ns, us, ms, s, min, h or d")),
+        _ => {
+            return Err(say!(
+                "`{unit}` is not a unit of time; use ns, us, ms, s, min, h or d",
+                "`{unit}` — не единица времени; возможны ns, us, ms, s, min, h и d"
+            ));
+        }
     };
     scaled(number, factor).map(Nanos)
 }
 
 /// Reads a share in percent such as `20%` or `12.5 %`, at most 100 % and with at most four decimals.
-pub fn parse_millionths(text: &str) -> Result<Millionths, String> {
+pub fn parse_millionths(text: &str) -> Result<Millionths, Say> {
     let (number, unit) = split_unit(text)?;
     if unit != "%" {
-        return Err(format!("`{unit}` is not the percent sign"));
+        return Err(say!("`{unit}` is not the percent sign", "`{unit}` — не знак процента"));
     }
     if number.split_once('.').is_some_and(|(_, decimals)| decimals.len() > 4) {
-        return Err(format!("`{number}` has more than four decimals"));
+        return Err(say!("`{number}` has more than four decimals", "у `{number}` больше четырёх знаков после точки"));
     }
     let share = Millionths(scaled(number, 10_000)?.try_into().unwrap_or(u32::MAX));
-    if share <= Millionths::ALL { Ok(share) } else { Err(format!("`{number}` is more than 100 %")) }
+    match share <= Millionths::ALL {
+        true => Ok(share),
+        false => Err(say!("`{number}` is more than 100 %", "`{number}` больше 100 %")),
+    }
 }
 
 /// Reads a frequency such as `5000/s` or `0.5/s`, to a thousandth.
-pub fn parse_rate(text: &str) -> Result<MilliIops, String> {
+pub fn parse_rate(text: &str) -> Result<MilliIops, Say> {
     match split_unit(text)? {
         (number, "/s") => scaled(number, 1000).map(MilliIops),
-        (_, unit) => Err(format!("`{unit}` is not a unit of frequency; write I/Os per second, such as `5000/s`")),
+        (_, unit) => Err(say!(
+            "`{unit}` is not a unit of frequency; write I/Os per second, such as `5000/s`",
+            "`{unit}` — не единица частоты; пишите операции в секунду, например `5000/s`"
+        )),
     }
 }
 
 /// Reads a throughput such as `2GB/s`, `1.5 GiB/s` or `25Gbit/s`, in bytes per second. Bits have SI prefixes, as networks count.
-pub fn parse_throughput(text: &str) -> Result<Bytes, String> {
+pub fn parse_throughput(text: &str) -> Result<Bytes, Say> {
     let Some(amount) = text.trim().strip_suffix("/s") else {
-        return Err(format!("`{text}` is not per second; write, for example, `2GB/s` or `25Gbit/s`"));
+        return Err(say!(
+            "`{text}` is not per second; write, for example, `2GB/s` or `25Gbit/s`",
+            "`{text}` — не в секунду; пишите, например, `2GB/s` или `25Gbit/s`"
+        ));
     };
     let (number, unit) = split_unit(amount)?;
     let bits_in_bytes: u64 = match unit {
@@ -242,26 +263,29 @@ pub fn parse_throughput(text: &str) -> Result<Bytes, String> {
     scaled(number, bits_in_bytes).map(Bytes)
 }
 
-fn split_unit(text: &str) -> Result<(&str, &str), String> {
+fn split_unit(text: &str) -> Result<(&str, &str), Say> {
     let text = text.trim();
     let end = text.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(text.len());
     let (number, unit) = (&text[..end], text[end..].trim());
     if number.is_empty() {
-        return Err(format!("`{text}` does not start with a positive number"));
+        return Err(say!(
+            "`{text}` does not start with a positive number",
+            "`{text}` не начинается с положительного числа"
+        ));
     }
     if unit.is_empty() {
-        return Err(format!("`{text}` has no unit"));
+        return Err(say!("`{text}` has no unit", "у `{text}` нет единицы"));
     }
     Ok((number, unit))
 }
 
 /// Exact for whole numbers; a fraction is rounded to the nearest base unit.
-fn scaled(number: &str, factor: u64) -> Result<u64, String> {
-    let too_large = || format!("`{number}` is too large");
+fn scaled(number: &str, factor: u64) -> Result<u64, Say> {
+    let too_large = || say!("`{number}` is too large", "`{number}` — слишком большое число");
     if let Ok(whole) = number.parse::<u64>() {
         return whole.checked_mul(factor).ok_or_else(too_large);
     }
-    let value: f64 = number.parse().map_err(|_| format!("`{number}` is not a number"))?;
+    let value: f64 = number.parse().map_err(|_| say!("`{number}` is not a number", "`{number}` — не число"))?;
     let scaled = value * factor as f64;
     if scaled < 9.0e18 { Ok(scaled.round() as u64) } else { Err(too_large()) }
 }
@@ -275,16 +299,16 @@ mod tests {
         assert_eq!(parse_bytes("4KiB"), Ok(Bytes(4096)));
         assert_eq!(parse_bytes("1.5 MiB"), Ok(Bytes(1_572_864)));
         assert_eq!(parse_bytes("10MB"), Ok(Bytes(10_000_000)));
-        assert!(parse_bytes("4096").unwrap_err().contains("no unit"));
+        assert!(parse_bytes("4096").unwrap_err().en.contains("no unit"));
         for (short, long) in
             [("4k", "4KiB"), ("4K", "4KiB"), ("1M", "1MiB"), ("1.5m", "1.5MiB"), ("2g", "2GiB"), ("1T", "1TiB")]
         {
             assert_eq!(parse_bytes(short), parse_bytes(long));
         }
-        assert!(parse_bytes("4kb").unwrap_err().contains("not a unit of size"));
-        assert!(parse_bytes("-1KiB").unwrap_err().contains("positive"));
-        assert!(parse_bytes("99999999999TiB").unwrap_err().contains("too large"));
-        assert!(parse_bytes("1.2.3KiB").unwrap_err().contains("not a number"));
+        assert!(parse_bytes("4kb").unwrap_err().en.contains("not a unit of size"));
+        assert!(parse_bytes("-1KiB").unwrap_err().en.contains("positive"));
+        assert!(parse_bytes("99999999999TiB").unwrap_err().en.contains("too large"));
+        assert!(parse_bytes("1.2.3KiB").unwrap_err().en.contains("not a number"));
     }
 
     #[test]
@@ -295,7 +319,7 @@ mod tests {
         assert_eq!(parse_millionths("100%").unwrap().rest(), Millionths(0));
         for (text, why) in [("20", "no unit"), ("20x", "sign"), ("0.00001%", "decimals"), ("100.1%", "more than 100 %")]
         {
-            assert!(parse_millionths(text).unwrap_err().contains(why), "{text}");
+            assert!(parse_millionths(text).unwrap_err().en.contains(why), "{text}");
         }
         assert!(parse_millionths("999999999999%").is_err() && parse_millionths("-1%").is_err());
     }
@@ -304,8 +328,8 @@ mod tests {
     fn a_rate_is_per_second_and_says_so() {
         assert_eq!(parse_rate("5000/s"), Ok(MilliIops::per_second(5000)));
         assert_eq!(parse_rate("0.5 /s"), Ok(MilliIops(500)));
-        assert!(parse_rate("5000").unwrap_err().contains("no unit"));
-        assert!(parse_rate("5000/min").unwrap_err().contains("`5000/s`"));
+        assert!(parse_rate("5000").unwrap_err().en.contains("no unit"));
+        assert!(parse_rate("5000/min").unwrap_err().en.contains("`5000/s`"));
     }
 
     #[test]
@@ -314,7 +338,7 @@ mod tests {
         assert_eq!(parse_throughput("1.5 GiB/s"), Ok(Bytes(3 << 29)));
         assert_eq!(parse_throughput("25Gbit/s"), Ok(Bytes(3_125_000_000)));
         for (text, why) in [("2GB", "per second"), ("10G/s", "not a unit of size"), ("/s", "positive number")] {
-            assert!(parse_throughput(text).unwrap_err().contains(why), "{text}");
+            assert!(parse_throughput(text).unwrap_err().en.contains(why), "{text}");
         }
         assert!(parse_throughput("999999999999Tbit/s").is_err());
     }
@@ -323,7 +347,9 @@ mod tests {
     fn durations_need_a_unit() {
         assert_eq!(parse_nanos("250ms"), Ok(Nanos(250_000_000)));
         assert_eq!(parse_nanos("1.5 min"), Ok(Nanos::secs(90)));
-        assert!(parse_nanos("3").unwrap_err().contains("no unit"));
-        assert!(parse_nanos("3 sec").unwrap_err().contains("not a unit of time"));
+        assert!(parse_nanos("3").unwrap_err().en.contains("no unit"));
+        assert!(parse_nanos("3 sec").unwrap_err().en.contains("not a unit of time"));
+        assert_eq!(parse_nanos("3").unwrap_err().ru, "у `3` нет единицы");
+        assert!(parse_bytes("4q").unwrap_err().ru.starts_with("`q` — не единица размера; возможны B, KiB"));
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::ladder::Ladder;
 use std::collections::BTreeSet;
+use stend_base::text::{plural_en, plural_ru};
 use stend_base::{Error, Lang, Nanos, Result, format, say};
 use stend_spec::case::Case;
 
@@ -21,11 +22,14 @@ pub(crate) fn stretch(cases: &mut [Case], ladders: &[Ladder], blocks: u32, budge
     let wanted = budget.as_secs() * TRIAL_SHARE;
     if wanted < least {
         let [en, ru] = [Lang::En, Lang::Ru].map(|lang| format::duration(enough(least / TRIAL_SHARE), lang));
+        let count = cases.iter().filter(|case| case.not_run.is_none()).count() as u64;
+        let (cases, need) = (plural_en(count, "case", "cases"), plural_en(count, "needs", "need"));
+        let cases_ru = plural_ru(count, "случая", "случаев", "случаев");
         return Err(Error::usage(say!(
-            "--time-budget is too small for this suite",
-            "--time-budget слишком мал для этого набора"
+            "--time-budget is too small: {count} {cases} {need} at least {en}",
+            "--time-budget слишком мал: для {count} {cases_ru} нужно не менее {ru}"
         ))
-        .hint(say!("give it at least {en}", "дайте ему не менее {ru}")));
+        .hint(say!("raise it, or lower `--repeats`", "увеличьте его или уменьшите `--repeats`")));
     }
     let factor = factor(&spans, wanted - fixed);
     let scaled = |span: Nanos, least: Nanos| match span {
@@ -164,8 +168,8 @@ mod tests {
         assert_eq!(lengths(15), [2000, 10_000]);
         assert_eq!(lengths(100), [70_000, 10_000]);
         expect![[r#"
-            error: --time-budget is too small for this suite
-            hint: give it at least 14 s"#]]
+            error: --time-budget is too small: 2 cases need at least 14 s
+            hint: raise it, or lower `--repeats`"#]]
         .assert_eq(&plan(13).unwrap_err().render(Lang::En));
     }
 

@@ -49,7 +49,7 @@ pub(crate) fn why_not(trial: &Trial, target: &PlanTarget) -> Option<Say> {
     }
     let areas = areas(trial);
     if areas.iter().any(Range::is_empty) {
-        return Some(say!("the range is smaller than one block per job", "область меньше одного блока на задание"));
+        return Some(no_block_per_job(trial, target));
     }
     if let Some(reason) = too_small_for_shares(trial) {
         return Some(reason);
@@ -75,6 +75,32 @@ pub(crate) fn why_not(trial: &Trial, target: &PlanTarget) -> Option<Say> {
         }
     }
     None
+}
+
+/// The jobs of a trial have no room for a block each.
+fn no_block_per_job(trial: &Trial, target: &PlanTarget) -> Say {
+    let places = trial.parts.max(1);
+    let jobs = trial.streams.iter().map(|stream| stream.jobs).sum::<u32>() / places;
+    let largest = trial.streams.iter().map(|stream| stream.block_size).max().unwrap_or(Bytes(0));
+    let smallest = trial.streams.iter().filter_map(|stream| stream.region).map(|region| region.len).min();
+    // The range is in whole pages: of a smaller target nothing is left.
+    let (range, has_en, has_ru) = match smallest.unwrap_or(Bytes(trial.region.len.0 / u64::from(places))) {
+        Bytes(0) => (target.size, "the target has", "у объекта"),
+        range => (range, "the range has", "в области"),
+    };
+    let shown = |lang| (format::bytes(range, lang), format::bytes(largest, lang));
+    let [(range_en, block_en), (range_ru, block_ru)] = [Lang::En, Lang::Ru].map(shown);
+    match jobs {
+        _ if range.0 / u64::from(jobs.max(1)) >= largest.0 => say!(
+            "no whole block of {block_en} for each job lies in the range",
+            "в области нет целого блока в {block_ru} для каждого задания"
+        ),
+        1 => say!("{has_en} {range_en}, a block {block_en}", "{has_ru} {range_ru}, а блок — {block_ru}"),
+        _ => say!(
+            "{has_en} {range_en}, and each of {jobs} jobs needs a block of {block_en}",
+            "{has_ru} {range_ru}, а заданий {jobs}, и каждому нужен блок в {block_ru}"
+        ),
+    }
 }
 
 /// Whether I/Os of a stream must begin and end at blocks of the target.
@@ -288,7 +314,7 @@ mod tests {
         let large = |jobs| Stream { jobs, ..stream(Op::Read, Bytes::mib(8)) };
         assert_eq!(reason(&trial(vec![large(8)]), &device()), None);
         let found = reason(&trial(vec![large(8), large(8)]), &device());
-        assert_eq!(found.as_deref(), Some("the range is smaller than one block per job"));
+        assert_eq!(found.as_deref(), Some("the range has 64 MiB, and each of 16 jobs needs a block of 8 MiB"));
         assert_eq!(areas(&trial(vec![large(2), stream(Op::Read, Bytes::kib(4))])), [0..2, 2..4, 8192..12288]);
         let mixed = trial(vec![large(2), stream(Op::Write, Bytes::kib(4))]);
         let span = |start, end| Bytes::mib(start).0..Bytes::mib(end).0;

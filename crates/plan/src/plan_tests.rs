@@ -104,8 +104,8 @@ fn a_time_budget_scales_windows_and_the_fill() {
     half.time_budget = Some(Nanos::secs(5));
     let error = Plan::new(&half).unwrap_err().render(Lang::En);
     expect![[r#"
-        error: --time-budget is too small for this suite
-        hint: give it at least 30 s"#]]
+        error: --time-budget is too small: 8 cases need at least 30 s
+        hint: raise it, or lower `--repeats`"#]]
     .assert_eq(&error);
 }
 
@@ -303,9 +303,12 @@ fn a_region_is_a_part_of_the_range_and_one_that_does_not_fit_says_so() {
     let mib = |start, len| Region { start: Bytes::mib(start), len: Bytes::mib(len) };
     assert_eq!(with("{start: 25%, size: 50%}", 50), (mib(25, 50), None));
     assert_eq!(with("{start: 90MiB}", 10), (mib(90, 10), None));
-    let small = "the range is smaller than one block per job";
+    let small = "the range has 10 MiB, and each of 11 jobs needs a block of 1 MiB";
     assert_eq!(with("{start: 90MiB}", 11).1.as_deref(), Some(small));
-    assert_eq!(with("{start: 512B, size: 1MiB}", 1).1.as_deref(), Some(small), "no block lies wholly inside");
+    assert_eq!(
+        with("{start: 512B, size: 1MiB}", 1).1.as_deref(),
+        Some("no whole block of 1 MiB for each job lies in the range")
+    );
     assert_eq!(
         with("{start: 90MiB, size: 11MiB}", 1).1.as_deref(),
         Some("the region of a stream ends at 101 MiB, beyond the range of 100 MiB")

@@ -104,7 +104,7 @@ fn what_does_not_fit_its_target_is_not_run_and_says_where_and_what_to_do() {
         ", beyond: wrap",
         "",
         |inputs| inputs.target.size = Bytes(2048),
-        expect!["no case of the suite can run: the range is smaller than one block per job"],
+        expect!["no case of the suite can run: the target has 2 KiB, a block 4 KiB"],
     );
     let odd = format!("{}1011000 /a read 100 50\n", text());
     check_not_run(

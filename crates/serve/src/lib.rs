@@ -178,7 +178,8 @@ fn urls(address: SocketAddr, tls: Option<&Tls>, more: &[String], own: &[String])
 }
 
 fn cannot_listen(listen: SocketAddr, error: &std::io::Error) -> Box<Error> {
-    Error::preflight(say!("cannot listen on {listen}: {error}", "не удаётся слушать {listen}: {error}")).hint(say!(
+    let stend_base::Say { en, ru } = stend_sys::regular::why(error);
+    Error::preflight(say!("cannot listen on {listen}: {en}", "не удаётся слушать {listen}: {ru}")).hint(say!(
         "another server may be running; name another port: `--listen 127.0.0.1:PORT`",
         "возможно, сервер уже запущен; укажите другой порт: `--listen 127.0.0.1:ПОРТ`"
     ))

@@ -25,7 +25,8 @@ impl MetricsServer {
     pub fn open(at: &str, content_type: &'static str) -> Result<MetricsServer> {
         let asked = address(at)?;
         let failed = |error: io::Error| {
-            Error::preflight(say!("cannot answer at {asked}: {error}", "не удаётся отвечать на {asked}: {error}"))
+            let stend_base::Say { en, ru } = stend_sys::regular::why(&error);
+            Error::preflight(say!("cannot answer at {asked}: {en}", "не удаётся отвечать на {asked}: {ru}"))
                 .hint(say!("name another port", "укажите другой порт"))
         };
         let listener = TcpListener::bind(asked).map_err(failed)?;

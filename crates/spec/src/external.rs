@@ -76,52 +76,47 @@ impl Difference {
     pub fn say(self) -> Say {
         match self {
             Difference::Arrivals => say!(
-                "latency of an open loop begins when fio submits an I/O, not when it was due: waiting behind a stall is not included",
-                "задержка открытого цикла начинается, когда fio подаёт операцию, а не когда ей пора: ожидание за остановкой в неё не входит"
+                "latency of an open loop begins when fio submits an I/O, not when it was due",
+                "задержка разомкнутого цикла — от подачи операции, а не от её срока"
             ),
             Difference::Bins => say!(
-                "buckets of latency are twice as wide (a latency read is at most 1/64 above the true one) and end at 17.1 s",
-                "корзины задержек вдвое шире (прочитанная задержка выше истинной не более чем на 1/64) и кончаются на 17,1 с"
+                "buckets of latency are twice as wide and end at 17.1 s",
+                "корзины задержек вдвое шире и кончаются на 17,1 с"
             ),
-            Difference::Seconds => say!(
-                "latencies of single seconds leave the submission out (clat), those of whole trials include it (lat)",
-                "задержки отдельных секунд не включают подачу (clat), задержки целых испытаний включают (lat)"
-            ),
+            Difference::Seconds => {
+                say!("latencies of single seconds leave the submission out", "задержки отдельных секунд — без подачи")
+            }
             Difference::Clock => say!(
-                "fio reports nothing about the ramp, and the begin of the window is known only to within the longest latency (with an old fio: its start-up time)",
-                "о разгоне fio не сообщает ничего, а начало окна известно лишь с точностью до наибольшей задержки (у старого fio — до времени запуска)"
+                "fio reports nothing about the ramp, and the begin of the window is known only roughly",
+                "о разгоне fio не сообщает, а начало окна известно лишь приблизительно"
             ),
             Difference::End => say!(
-                "operations in flight at the end of the window count in it, and the window lasts until they end",
-                "операции, не завершённые к концу окна, засчитываются в него, и окно длится до их завершения"
+                "I/Os in flight at the end of the window count in it",
+                "операции, не завершённые к концу окна, засчитываются в него"
             ),
-            Difference::Errors => say!(
-                "the first failed I/O ends the trial, and its place is not always known",
-                "первая же операция с ошибкой завершает испытание, и её место известно не всегда"
-            ),
+            Difference::Errors => say!("the first failed I/O ends the trial", "первая же ошибка завершает испытание"),
             Difference::Order => say!(
-                "jobs begin at the start of their regions, and random blocks come in an order of fio's own",
-                "задания начинают с начала своих областей, а случайные блоки идут в порядке самого fio"
+                "random blocks come in fio's own order, and jobs begin at the start of their regions",
+                "случайные блоки идут в порядке самого fio, а задания начинают с начала своих областей"
             ),
             Difference::Mix => say!(
-                "kinds of I/O are drawn by chance, so that shares hold on average only",
-                "виды операций выбираются случайно, и доли соблюдаются лишь в среднем"
+                "kinds of I/O are drawn by chance: shares hold on average",
+                "виды операций случайны: доли верны в среднем"
             ),
             Difference::Sizes => say!(
-                "sizes of I/O are drawn by chance, and bytes of single intervals are counted at the mean size",
-                "размеры операций выбираются случайно, а байты отдельных интервалов считаются по среднему размеру"
+                "sizes of I/O are drawn by chance: bytes of single intervals are counted at the mean size",
+                "размеры операций случайны: байты отдельных интервалов считаются по среднему"
             ),
             Difference::Contents => say!(
-                "what is written is made while the load runs, which costs CPU time before each write",
-                "записываемые данные создаются во время нагрузки, и перед каждой записью на это уходит время процессора"
+                "data are made while the load runs, which costs CPU time before each write",
+                "данные создаются во время нагрузки, и перед каждой записью на это уходит время процессора"
             ),
-            Difference::Compression => say!(
-                "the compress ratio is approximate, not within 2 %",
-                "сжимаемость данных соблюдается приблизительно, а не в пределах 2 %"
-            ),
+            Difference::Compression => {
+                say!("the compress ratio is only approximate", "степень сжатия лишь приблизительная")
+            }
             Difference::Syncs => say!(
-                "syncs are reported for whole trials only, and the latency of a write does not include the sync after it",
-                "о синхронизациях сообщается лишь за испытание целиком, и задержка записи не включает синхронизацию после неё"
+                "syncs are reported for whole trials only and are not in the latency of a write",
+                "синхронизации сообщаются лишь за испытание целиком и не входят в задержку записи"
             ),
         }
     }

@@ -177,7 +177,8 @@ pub fn not_a_label(text: &str) -> Option<Say> {
             "метка — от 1 до {LABEL_MAX} символов без управляющих"
         ));
     }
-    (text == "last").then(|| say!("`last` means the newest run", "`last` означает самый новый прогон"))
+    (text == "last")
+        .then(|| say!("`last` is reserved; choose another label", "имя `last` занято; выберите другую метку"))
 }
 
 fn is_false(value: &bool) -> bool {

@@ -248,15 +248,13 @@ fn name(node: &Node) -> Result<String> {
 fn span(node: &Node) -> Result<Nanos> {
     if let Value::Int(number) = node.value {
         return Err(node
-            .error(say!("`{number}` has no unit", "`{number}` без единицы измерения"))
+            .error(say!("`{number}` has no unit", "у `{number}` нет единицы"))
             .hint(say!("write `{number}s` or, for example, `250ms`", "напишите `{number}s` или, например, `250ms`")));
     }
     let text = text(node)?;
     match parse_nanos(&text) {
         Ok(span) => Ok(span),
-        Err(why) => {
-            Err(node.error(say!("not a duration: {why}", "не длительность: `{text}`; пример: `250ms`, `3s`, `2min`")))
-        }
+        Err(Say { en, ru }) => Err(node.error(say!("not a duration: {en}", "не длительность: {ru}"))),
     }
 }
 
@@ -280,12 +278,11 @@ fn window(node: &Node) -> Result<Nanos> {
 fn bytes(node: &Node) -> Result<Bytes> {
     if let Value::Int(number) = node.value {
         return Err(node
-            .error(say!("`{number}` has no unit", "`{number}` без единицы измерения"))
+            .error(say!("`{number}` has no unit", "у `{number}` нет единицы"))
             .hint(say!("write `{number}B` or, for example, `4KiB`", "напишите `{number}B` или, например, `4KiB`")));
     }
     let text = text(node)?;
-    parse_bytes(&text)
-        .map_err(|why| node.error(say!("not a size: {why}", "не размер: `{text}`; пример: `512B`, `4KiB`, `8GiB`")))
+    parse_bytes(&text).map_err(|Say { en, ru }| node.error(say!("not a size: {en}", "не размер: {ru}")))
 }
 
 fn axis<T: PartialEq>(node: &Node, one: impl Fn(&Node) -> Result<T>) -> Result<Vec<T>> {
@@ -325,8 +322,8 @@ fn share(node: &Node, limits: Limits<Millionths>) -> Result<Millionths> {
     let Value::Text(text) = &node.value else {
         return Err(expected(node, say!("a share such as `20%`", "доля, например `20%`")));
     };
-    let share = parse_millionths(text)
-        .map_err(|why| node.error(say!("not a share: {why}", "не доля: `{text}`; пример: `20%`, `0.5%`")))?;
+    let share =
+        parse_millionths(text).map_err(|Say { en, ru }| node.error(say!("not a share: {en}", "не доля: {ru}")))?;
     if limits.hold(&share) {
         return Ok(share);
     }
@@ -383,13 +380,27 @@ fn word<T: Clone>(node: &Node, words: &[Choice<T>]) -> Result<T> {
             words.iter().find(|(word, ..)| word == text).map(|(.., value)| value.clone()).ok_or_else(|| {
                 let error = node.error(say!("`{text}` is not one of {known}", "`{text}` — не одно из {known}"));
                 match nearest(text, words.iter().map(|(word, ..)| *word)) {
-                    Some(near) => error.hint(say!("did you mean `{near}`?", "возможно, имелось в виду `{near}`?")),
+                    Some(near) => error.hint(say!("did you mean `{near}`?", "возможно, `{near}`?")),
                     None => error,
                 }
             })
         }
         _ => Err(expected(node, Say::same(known))),
     }
+}
+
+/// What is said of anything else where keys are expected.
+fn no_keys(node: &Node, Mapping { en, ru, keys, .. }: &Mapping) -> Box<stend_base::Error> {
+    if node.value == Value::Null && (node.at.line, node.at.column) == (1, 1) {
+        return node.error(say!("the file is empty", "файл пуст"));
+    }
+    let found = node.kind();
+    let (found_en, found_ru) = (found.en, found.ru);
+    let key = keys.iter().find(|key| key.default.is_none()).or(keys.first()).map_or("", |key| key.name);
+    node.error(say!(
+        "{en}: keys are expected, such as `{key}: …`, found {found_en}",
+        "{ru}: нужны ключи, например `{key}: …`, найдено: {found_ru}"
+    ))
 }
 
 fn expected(node: &Node, what: Say) -> Box<stend_base::Error> {
@@ -408,10 +419,7 @@ struct Map<'a> {
 
 impl<'a> Map<'a> {
     fn of(node: &'a Node, known: &'static Mapping) -> Result<Map<'a>> {
-        let Mapping { en, ru, .. } = known;
-        let Value::Map(pairs) = &node.value else {
-            return Err(expected(node, say!("a mapping ({en})", "отображение ({ru})")));
-        };
+        let Value::Map(pairs) = &node.value else { return Err(no_keys(node, known)) };
         Ok(Map { node, pairs: pairs.iter().map(|(k, v)| (k, v)).collect(), known })
     }
 
@@ -456,7 +464,7 @@ impl<'a> Map<'a> {
         let error = key.error(say!("{en}: unknown key `{shown}`", "{ru}: неизвестный ключ `{shown}`"));
         debug_assert_eq!(error.kind, Kind::Spec);
         match near {
-            Some(near) => error.hint(say!("did you mean `{near}`?", "возможно, имелось в виду `{near}`?")),
+            Some(near) => error.hint(say!("did you mean `{near}`?", "возможно, `{near}`?")),
             None => {
                 let known = self.names().collect::<Vec<_>>().join("`, `");
                 error.hint(say!("known keys: `{known}`", "известные ключи: `{known}`"))

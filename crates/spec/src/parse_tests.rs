@@ -186,7 +186,7 @@ fn shapes_and_duplicates_are_refused() {
     check_error(
         "[1, 2]",
         expect![[r#"
-        error: suite.yaml:1:1: expected a mapping (suite), found a list
+        error: suite.yaml:1:1: suite: keys are expected, such as `suite: …`, found a list
         hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from"#]],
     );
     let twice =
@@ -206,7 +206,7 @@ fn shapes_and_duplicates_are_refused() {
     check_error(
         "",
         expect![[r#"
-        error: suite.yaml:1:1: expected a mapping (suite), found nothing
+        error: suite.yaml:1:1: the file is empty
         hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from"#]],
     );
 }
@@ -215,7 +215,7 @@ fn shapes_and_duplicates_are_refused() {
 fn errors_are_also_russian() {
     let error = suite(&with_stream("{op: read, pattern: random, block_size: 4x}"), "suite.yaml").unwrap_err();
     expect![[r#"
-        ошибка: suite.yaml:5:49: не размер: `4x`; пример: `512B`, `4KiB`, `8GiB`
+        ошибка: suite.yaml:5:49: не размер: `x` — не единица размера; возможны B, KiB, MiB, GiB, TiB, kB, MB, GB и TB
         совет: все ключи описаны в docs/formats/suite.md; образец напечатает `stend suites quick`"#]]
     .assert_eq(&error.render(Lang::Ru));
 }

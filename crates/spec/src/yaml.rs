@@ -155,8 +155,58 @@ fn in_words(detail: &str) -> Say {
     if detail == "expected string scalar" {
         return say!("a key is expected here, which is plain text", "здесь ожидается ключ, то есть обычный текст");
     }
-    say!("{detail}", "{detail} (сообщение разборщика YAML)")
+    if TABS.iter().any(|known| detail.starts_with(known)) {
+        return say!(
+            "a tab stands here; YAML takes only spaces for indentation",
+            "табуляция; YAML допускает для отступов только пробелы"
+        );
+    }
+    if let Some(open) = detail.strip_prefix("unclosed bracket '").and_then(|rest| rest.strip_suffix('\'')) {
+        return say!("`{open}` is never closed", "скобка `{open}` не закрыта");
+    }
+    match WORDS.iter().find(|(known, ..)| *known == detail) {
+        Some((_, en, ru)) => say!("{en}", "{ru}"),
+        None => say!("{detail}", "{detail} (сообщение разборщика YAML)"),
+    }
 }
+
+/// How the library begins to tell of a tab.
+const TABS: [&str; 4] = [
+    "tabs disallowed",
+    "tab cannot be used as indentation",
+    "a block scalar content cannot start with a tab",
+    "while scanning a plain scalar, found a tab",
+];
+
+/// What the library says of mistakes that people make, and what is said instead.
+const WORDS: [(&str, &str, &str); 14] = [
+    ("unclosed quote", "a quote is never closed", "кавычка не закрыта"),
+    ("misplaced bracket", "a bracket closes nothing", "скобка ничего не закрывает"),
+    ("invalid indentation", "the indentation fits no line above", "отступ не подходит ни к одной строке выше"),
+    ("simple key expected ':'", "a `:` is missing behind a key", "после ключа нет `:`"),
+    ("simple key is no longer valid", "a `:` is missing behind a key", "после ключа нет `:`"),
+    ("mapping values are not allowed in this context", "a `:` is not expected here", "`:` здесь не ожидается"),
+    ("mapping keys are not allowed in this context", "a key is not expected here", "ключ здесь не ожидается"),
+    ("block sequence entries are not allowed in this context", "a `-` is not expected here", "`-` здесь не ожидается"),
+    ("while parsing a block mapping, did not find expected key", "a key is expected here", "здесь ожидается ключ"),
+    (
+        "while parsing a block collection, did not find expected '-' indicator",
+        "a `-` is expected here",
+        "здесь ожидается `-`",
+    ),
+    (
+        "while parsing a flow mapping, did not find expected ',' or '}'",
+        "a `,` or `}` is expected here",
+        "здесь ожидается `,` или `}`",
+    ),
+    (
+        "while parsing a flow sequence, expected ',' or ']'",
+        "a `,` or `]` is expected here",
+        "здесь ожидается `,` или `]`",
+    ),
+    ("while parsing node, found unknown anchor", "an alias names no anchor", "псевдоним без якоря"),
+    ("multiple documents not supported here", "the file holds several documents", "в файле несколько документов"),
+];
 
 impl Node {
     /// An error about this node.
@@ -304,6 +354,19 @@ mod tests {
         assert_eq!(pairs[1].0, Key { at: at(2, 1), name: "b".into() });
         let Value::List(items) = &pairs[1].1.value else { panic!("not a list") };
         assert_eq!(items[1].at, at(4, 5));
+    }
+
+    #[test]
+    fn the_library_speaks_both_languages_where_people_slip() {
+        for (text, en, ru) in [
+            ("a:\n  b: 1\n\tc: 2\n", "only spaces for indentation", "только пробелы"),
+            ("a: {b: 1\n", "`{` is never closed", "скобка `{` не закрыта"),
+            ("a: \"b\n", "a quote is never closed", "кавычка не закрыта"),
+            ("a: b: c\n", "a `:` is not expected here", "`:` здесь не ожидается"),
+        ] {
+            let error = parse(text, "s.yaml").unwrap_err();
+            assert!(error.message.en.contains(en) && error.message.ru.contains(ru), "{text:?}: {:?}", error.message);
+        }
     }
 
     #[test]

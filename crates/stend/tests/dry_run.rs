@@ -53,7 +53,7 @@ fn a_dry_run_refuses_what_the_user_may_not_do() {
     };
     let refused = nobody(&closed, "en", 4);
     assert!(refused.contains("cannot make the directory of the test file") && refused.contains("mkdir"), "{refused}");
-    assert!(nobody(&closed, "ru", 4).contains("этому пользователю это не разрешено"));
+    assert!(nobody(&closed, "ru", 4).contains("нет прав"));
     nobody(&theirs, "en", 0);
 }
 

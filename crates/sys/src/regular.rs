@@ -48,12 +48,14 @@ pub fn text(path: impl AsRef<Path>, most: u64) -> Result<String, Say> {
 pub fn why(error: &IoError) -> Say {
     match error.kind() {
         ErrorKind::NotFound => say!("there is no such file or directory", "такого файла или каталога нет"),
-        ErrorKind::PermissionDenied => say!("this user may not do that", "этому пользователю это не разрешено"),
+        ErrorKind::PermissionDenied => say!("permission denied", "нет прав"),
         ErrorKind::NotADirectory => say!("a part of the path is not a directory", "часть пути — не каталог"),
         ErrorKind::IsADirectory => say!("it is a directory", "это каталог"),
         ErrorKind::ReadOnlyFilesystem => {
             say!("the file system is mounted read-only", "файловая система смонтирована только для чтения")
         }
+        ErrorKind::AddrInUse => say!("the address is already in use", "адрес уже занят"),
+        ErrorKind::AddrNotAvailable => say!("this host has no such address", "такого адреса у этой машины нет"),
         ErrorKind::StorageFull => say!("the file system is full", "на файловой системе нет места"),
         ErrorKind::InvalidData => say!("it is not text in UTF-8", "это не текст в UTF-8"),
         _ => Say::same(error.to_string()),

@@ -9,7 +9,7 @@ use crate::keys::Limits;
 use crate::keys::ceilings as keys;
 use crate::yaml::Node;
 use stend_base::units::parse_throughput;
-use stend_base::{Bytes, Result, say};
+use stend_base::{Bytes, Result, Say, say};
 
 /// What a suite has measured first.
 pub(super) fn calibrate(node: &Node) -> Result<Calibrate> {
@@ -68,9 +68,8 @@ fn drive(node: &Node) -> Result<DriveRates> {
 
 fn throughput(node: &Node) -> Result<Bytes> {
     let text = text(node)?;
-    let found = parse_throughput(&text).map_err(|why| {
-        node.error(say!("not a throughput: {why}", "не пропускная способность: `{text}`; пример: `2GB/s`, `25Gbit/s`"))
-    })?;
+    let found = parse_throughput(&text)
+        .map_err(|Say { en, ru }| node.error(say!("not a throughput: {en}", "не пропускная способность: {ru}")))?;
     if !keys::THROUGHPUT.hold(&found) {
         return Err(node.error(say!("{text} is outside 1 MB/s to 10 TB/s", "{text} вне пределов от 1 МБ/с до 10 ТБ/с")));
     }

@@ -74,7 +74,7 @@ mod tests {
             hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from
             error: suite.yaml:5:62: `data` is `incompressible`, or has `compress`, `dedup` or both
             hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from
-            error: suite.yaml:5:62: expected a mapping (data), found text
+            error: suite.yaml:5:62: data: keys are expected, such as `compress: …`, found text
             hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from
             error: suite.yaml:5:61: `data` needs writes in `op`: nothing else brings data
             hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from"#]]

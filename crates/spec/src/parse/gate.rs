@@ -154,7 +154,7 @@ mod tests {
         for (text, told) in [
             ("rules: [{}]", "`gate`"),
             ("gate: g", "neither `rules` nor `limits`"),
-            ("gate: g\nlimits: [iops > 5, p98 < 5ms]", "g.yaml:2:20: limit `p98 < 5ms`: `p98` is no metric"),
+            ("gate: g\nlimits: [iops > 5, p98 < 5ms]", "g.yaml:2:20: limit `p98 < 5ms`: unknown metric `p98`"),
             ("gate: g\nlimits: []", "1 to 1000 rules"),
             ("gate: g\nrule: [{}]", "did you mean `rules`?"),
             ("gate: g\nmargin: 60%\nrules: [{}]", "outside 0.1% to 50%"),

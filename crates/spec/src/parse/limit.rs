@@ -72,7 +72,7 @@ fn read(text: &str) -> std::result::Result<GateLimit, Slip> {
         return Err(slip(from, message, metrics()));
     };
     let Some(limited) = of_word(LIMITED, metric) else {
-        return Err(slip(place, say!("`{metric}` is no metric", "`{metric}` — не показатель"), meant(metric)));
+        return Err(slip(place, say!("unknown metric `{metric}`", "неизвестный показатель `{metric}`"), meant(metric)));
     };
     let cases = match before {
         [] => "*",
@@ -125,7 +125,7 @@ fn bound(limited: Limited, value: &str) -> std::result::Result<Bound, (Say, Say)
         Limited::Quantile(q) => match parse_nanos(value) {
             Ok(limit) if limit > Nanos(0) => Ok(Bound::Latency(q, limit)),
             _ if value.parse::<f64>().is_ok_and(|number| number > 0.0) => Err((
-                say!("`{value}` has no unit", "`{value}` без единицы измерения"),
+                say!("`{value}` has no unit", "у `{value}` нет единицы"),
                 say!(
                     "write `{value}us`, `{value}ms` or `{value}s`",
                     "напишите `{value}us`, `{value}ms` или `{value}s`"
@@ -143,7 +143,7 @@ fn meant(word: &str) -> Say {
     let known = || LIMITED.iter().map(|(known, ..)| *known);
     let alias = LIMITED_AS.iter().find(|(other, _)| *other == word).map(|(_, known)| *known);
     match alias.or_else(|| super::nearest(word, known())) {
-        Some(near) => say!("did you mean `{near}`?", "возможно, имелось в виду `{near}`?"),
+        Some(near) => say!("did you mean `{near}`?", "возможно, `{near}`?"),
         None => metrics(),
     }
 }
@@ -211,10 +211,10 @@ mod tests {
     #[test]
     fn what_is_no_limit_says_from_which_character_on_and_what_was_meant() {
         for (text, told, hint) in [
-            ("rand-read p9 < 5ms", "character 11: `p9` is no metric", "did you mean `p99`?"),
-            ("rand-read bw > 1GB/s", "character 11: `bw` is no metric", "`throughput`"),
-            ("чтение p9 < 5ms", "character 8: `p9`", "`p99`"),
-            ("rand-read < 5ms", "character 1: `rand-read` is no metric", "metrics: `iops`"),
+            ("rand-read p9 < 5ms", "character 11: unknown metric `p9`", "did you mean `p99`?"),
+            ("rand-read bw > 1GB/s", "character 11: unknown metric `bw`", "`throughput`"),
+            ("чтение p9 < 5ms", "character 8: unknown metric `p9`", "`p99`"),
+            ("rand-read < 5ms", "character 1: unknown metric `rand-read`", "metrics: `iops`"),
             ("read < 5ms", "character 6: there is no metric", "metrics:"),
             ("< 5ms", "character 1: there is no metric", "metrics:"),
             ("rand-read p99 5ms", "character 18: there is no `<`", "`rand-read p99 < 5ms`"),

@@ -1,6 +1,6 @@
 //! `op` and `sync`: what I/Os do, and when what was written is durable.
 
-use super::{Map, whole, word};
+use super::{Map, nearest, whole, word};
 use crate::keys::operation::{self as keys, MIX, OPERATIONS, SYNC};
 use crate::workload::{Mix, Sync};
 use crate::yaml::{Node, Value};
@@ -11,6 +11,16 @@ pub(super) fn mix(node: &Node) -> Result<Mix> {
     match &node.value {
         Value::Text(text) if OPERATIONS.iter().any(|(word, ..)| word == text) => word(node, OPERATIONS),
         Value::Map(_) => shares(node),
+        Value::Text(text) => {
+            let error = node.error(say!(
+                "`{text}` is not an `op`; use `read`, `write`, `discard`, `write_zeroes` or a mix such as `{{read: 70, write: 30}}`",
+                "`{text}` — не `op`; возможны `read`, `write`, `discard`, `write_zeroes` или смесь вроде `{{read: 70, write: 30}}`"
+            ));
+            Err(match nearest(text, OPERATIONS.iter().map(|(word, ..)| *word)) {
+                Some(near) => error.hint(say!("did you mean `{near}`?", "возможно, `{near}`?")),
+                None => error,
+            })
+        }
         _ => Err(node.error(say!(
             "`op` is `read`, `write`, `discard`, `write_zeroes` or a mix such as `{{read: 70, write: 30}}`",
             "`op` — это `read`, `write`, `discard`, `write_zeroes` или смесь, например `{{read: 70, write: 30}}`"
@@ -128,7 +138,7 @@ mod tests {
             hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from
             error: suite.yaml:6:80: 0 is outside 1 to 1000000
             hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from
-            error: suite.yaml:6:62: expected a mapping (sync), found a number
+            error: suite.yaml:6:62: sync: keys are expected, such as `fdatasync: …`, found a number
             hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from"#]]
         .assert_eq(&["rwf_dsync", "{fsync: 1, fdatasync: 1}", "{sync_file_range: 0}", "1"].map(refused).join("\n"));
     }
@@ -163,7 +173,7 @@ mod tests {
             ("{read: 50, write_zeroes: 50}", ", data: {compress: 2}"),
         ];
         expect![[r#"
-            error: suite.yaml:5:14: `op` is `read`, `write`, `discard`, `write_zeroes` or a mix such as `{read: 70, write: 30}`
+            error: suite.yaml:5:14: `trim` is not an `op`; use `read`, `write`, `discard`, `write_zeroes` or a mix such as `{read: 70, write: 30}`
             hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from
             error: suite.yaml:5:14: the shares of `op` are percent and add up to 110, not to 100
             hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from

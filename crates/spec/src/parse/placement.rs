@@ -213,7 +213,7 @@ mod tests {
             hint: write `4096B` or, for example, `4KiB`
             error: suite.yaml:5:64: region: unknown key `begin`
             hint: known keys: `start`, `size`
-            error: suite.yaml:5:63: expected a mapping (region), found text
+            error: suite.yaml:5:63: region: keys are expected, such as `start: …`, found text
             hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from
             error: suite.yaml:5:62: think: the key `time` is missing
             hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from

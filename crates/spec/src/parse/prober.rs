@@ -94,7 +94,7 @@ mod tests {
             "",
             expect![[r#"
             error: s.yaml:4:20: `20` has no unit
-            hint: write `20/s`ошибка: s.yaml:4:20: `20` без единицы измерения
+            hint: write `20/s`ошибка: s.yaml:4:20: у `20` нет единицы
             совет: напишите `20/s`"#]],
         );
         check_error(

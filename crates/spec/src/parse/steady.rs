@@ -143,9 +143,9 @@ mod tests {
             "",
             STREAM,
             expect![[r#"
-                error: s.yaml:2:20: expected a mapping (steady), found text
+                error: s.yaml:2:20: steady: keys are expected, such as `rounds: …`, found text
                 hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from
-                ошибка: s.yaml:2:20: ожидалось: отображение (steady), найдено: текст
+                ошибка: s.yaml:2:20: steady: нужны ключи, например `rounds: …`, найдено: текст
                 совет: все ключи описаны в docs/formats/suite.md; образец напечатает `stend suites quick`
             "#]],
         );

@@ -236,7 +236,7 @@ mod tests {
         expect![[r#"
             error: s.yaml:5:23: trace: the key `file` is missing
             hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from
-            error: s.yaml:5:23: expected a mapping (trace), found text
+            error: s.yaml:5:23: trace: keys are expected, such as `file: …`, found text
             hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from
             error: s.yaml:5:39: 0 is not a number from 0.01 to 100 with at most three decimals
             hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from

@@ -156,7 +156,7 @@ mod tests {
             hint: known keys: `after`, `crash`
             error: suite.yaml:5:72: expected `true` or `false`, found text
             hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from
-            error: suite.yaml:5:64: expected a mapping (verify), found text
+            error: suite.yaml:5:64: verify: keys are expected, such as `after: …`, found text
             hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from
             error: suite.yaml:5:64: `crash` needs a `sync` that makes each write durable: a crash may take any other write
             hint: use `sync: dsync`, `o_dsync`, `{fdatasync: 1}` or `{fsync: 1}`

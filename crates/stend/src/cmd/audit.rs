@@ -2,8 +2,9 @@
 
 use crate::out::Out;
 use clap::ArgMatches;
+use std::path::Path;
 use stend_audit::{Audit, Declared};
-use stend_base::{Result, say};
+use stend_base::{Error, Result, Say, say};
 use stend_record::published::Published;
 use stend_session::embedded::TABLES;
 
@@ -29,12 +30,21 @@ pub fn audit(arguments: &ArgMatches, out: &Out) -> Result<()> {
     })
 }
 
+/// What is neither a file nor an embedded table.
+fn unknown(name: &str, why: &Say) -> Box<Error> {
+    let error = super::unreadable(name, why);
+    let near = stend_spec::parse::nearest(name, TABLES.all().iter().map(|file| file.name));
+    match near.filter(|_| !Path::new(name).exists()) {
+        Some(near) => error.hint(say!("did you mean `{near}`?", "возможно, `{near}`?")),
+        None => error,
+    }
+}
+
 /// A table, else the embedded one of that name, with what is to be said against it, and against the cells of a suite.
 pub fn read(name: &str, suite: &[Declared]) -> Result<(Audit, Published)> {
     let bytes = match TABLES.find(name) {
         Some(file) => file.text.as_bytes().to_vec(),
-        None => stend_sys::regular::bytes(name, stend_interop::FILE_MAX as u64)
-            .map_err(|why| super::unreadable(name, &why))?,
+        None => stend_sys::regular::bytes(name, stend_interop::FILE_MAX as u64).map_err(|why| unknown(name, &why))?,
     };
     let (table, unread) = stend_interop::read(&bytes, name)?;
     Ok((stend_audit::audit(&table, unread, suite), table))

@@ -5,7 +5,7 @@ use crate::out::Out;
 use clap::ArgMatches;
 use serde_json::json;
 use stend_base::units::parse_bytes;
-use stend_base::{Error, Result, say};
+use stend_base::{Error, Result, Say, say};
 use stend_lab::{Failing, Faults, Standing};
 
 /// Bit of `critical_warning` in the SMART log of NVMe: media errors have made the drive unreliable (NVM Express Base
@@ -16,10 +16,9 @@ const UNRELIABLE: u8 = 1 << 2;
 pub fn fault(standing: &Standing, arguments: &ArgMatches, out: &Out) -> Result<()> {
     let [serial, fault] = ["DRIVE", "FAULT"].map(|name| required(arguments, name));
     let ends = arguments.get_flag("end");
-    let at = arguments.get_one::<String>("at").map(|text| {
-        parse_bytes(text)
-            .map_err(|why| Error::usage(say!("--at: {why}", "--at: `{text}` не смещение; пример: `40KiB`")))
-    });
+    let at = arguments
+        .get_one::<String>("at")
+        .map(|text| parse_bytes(text).map_err(|Say { en, ru }| Error::usage(say!("--at: {en}", "--at: {ru}"))));
     let at = at.transpose()?;
     if at.is_some() && (ends || !fault.starts_with("fail")) {
         return Err(Error::usage(say!(

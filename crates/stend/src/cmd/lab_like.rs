@@ -15,7 +15,7 @@ const INVENTORY_MAX: u64 = 64 << 20;
 pub fn like(arguments: &ArgMatches, out: &Out) -> Result<()> {
     let wanted = required(arguments, "largest");
     let largest = stend_base::units::parse_bytes(wanted)
-        .map_err(|why| Error::usage(say!("--largest: {why}", "--largest: `{wanted}` не размер; пример: `1GiB`")))?;
+        .map_err(|Say { en, ru }| Error::usage(say!("--largest: {en}", "--largest: {ru}")))?;
     let inventory = match arguments.get_one::<String>("FILE") {
         Some(name) => read(name)?,
         None => stend_worker::inventory(false),

@@ -92,7 +92,7 @@ fn is_page(arguments: &ArgMatches) -> Result<()> {
         }
         "csv" | "xlsx" => say!(
             "for a table say `stend export RUN --format {end} -o {file}`",
-            "для таблицы есть `stend export RUN --format {end} -o {file}`"
+            "для таблицы есть `stend export ПРОГОН --format {end} -o {file}`"
         ),
         "json" => say!(
             "for JSON say `--json` without `-o`, and redirect the standard output",
@@ -156,7 +156,8 @@ fn suite_text(name: &str) -> Result<(NamedText, PathBuf)> {
             say!("cannot read the suite `{name}`: {en}", "не удаётся прочитать набор `{name}`: {ru}"),
         )
         .hint(match stend_spec::parse::nearest(name, built_in::ALL.iter().map(|suite| suite.name)) {
-            Some(near) => say!("did you mean `{near}`?", "возможно, имелось в виду `{near}`?"),
+            _ if may_not_read(name) => permissions(name),
+            Some(near) => say!("did you mean `{near}`?", "возможно, `{near}`?"),
             None => say!("`stend suites` lists the built-in ones", "встроенные наборы покажет `stend suites`"),
         })
     })?;
@@ -169,8 +170,25 @@ fn read_suite(name: &str) -> Result<Suite> {
     stend_session::suite(&suite_text(name)?.0)
 }
 
+/// Whether a file is there and this user may not read it.
+fn may_not_read(name: &str) -> bool {
+    let asked = stend_sys::access::may(name, stend_sys::access::Intent::Read);
+    asked.is_err_and(|error| error.kind() == std::io::ErrorKind::PermissionDenied)
+}
+
+/// What helps then.
+fn permissions(name: &str) -> Say {
+    say!("check the permissions: `ls -l {name}`", "проверьте права: `ls -l {name}`")
+}
+
 /// A file that the user names and that cannot be read.
 fn unreadable(name: &str, Say { en, ru }: &Say) -> Box<Error> {
-    Error::new(Code::FileUnreadable, say!("cannot read `{name}`: {en}", "не удаётся прочитать `{name}`: {ru}"))
-        .hint(say!("name a file that exists and that you may read", "укажите существующий файл, доступный для чтения"))
+    Error::new(Code::FileUnreadable, say!("cannot read `{name}`: {en}", "не удаётся прочитать `{name}`: {ru}")).hint(
+        match may_not_read(name) {
+            true => permissions(name),
+            false => {
+                say!("name a file that exists and that you may read", "укажите существующий файл, доступный для чтения")
+            }
+        },
+    )
 }

@@ -75,7 +75,7 @@ fn named_suite(arguments: &ArgMatches) -> Result<(NamedText, PathBuf)> {
     match (named("rw"), named("SUITE")) {
         (Some(_), _) => Ok((super::workload::suite(arguments)?, PathBuf::new())),
         (None, Some(suite)) => super::suite_text(suite),
-        (None, None) => Err(Error::usage(say!("what shall run?", "что выполнять?")).hint(say!(
+        (None, None) => Err(Error::usage(say!("no suite and no `--rw` given", "не указаны ни набор, ни `--rw`")).hint(say!(
             "a suite (`stend suites` lists them): `stend run quick --on PATH`; or a workload: `stend run --rw randread --on PATH`",
             "набор (список: `stend suites`): `stend run quick --on ПУТЬ`; или нагрузку: `stend run --rw randread --on ПУТЬ`"
         ))),
@@ -109,10 +109,13 @@ fn text(file: &str) -> Result<String> {
     };
     read.map_err(|Say { en, ru }| {
         Error::spec(say!("cannot read the order `{file}`: {en}", "не удаётся прочитать заказ `{file}`: {ru}")).hint(
-            say!(
-                "`stend run SUITE --on PATH --print-order > order.json` writes an order",
-                "заказ запишет `stend run НАБОР --on ПУТЬ --print-order > order.json`"
-            ),
+            match super::may_not_read(file) {
+                true => super::permissions(file),
+                false => say!(
+                    "`stend run SUITE --on PATH --print-order > order.json` writes an order",
+                    "заказ запишет `stend run НАБОР --on ПУТЬ --print-order > order.json`"
+                ),
+            },
         )
     })
 }
@@ -156,15 +159,14 @@ fn repeats(arguments: &ArgMatches) -> Result<Option<u32>> {
 }
 
 fn budget(text: &str) -> Result<Nanos> {
-    parse_nanos(text).map_err(|_| wrong("--time-budget", text, "a duration", "длительность"))
+    parse_nanos(text).map_err(|Say { en, ru }| {
+        Error::usage(say!("--time-budget: {en}", "--time-budget: {ru}"))
+            .hint(say!("for example `--time-budget 5min`", "например `--time-budget 5min`"))
+    })
 }
 
 fn wrong(option: &str, text: &str, en: &str, ru: &str) -> Box<Error> {
-    let example = match option {
-        "--seed" => "7",
-        "--repeats" => "10",
-        _ => "5min",
-    };
+    let example = if option == "--seed" { "7" } else { "10" };
     Error::usage(say!("{option}: `{text}` is not {en}", "{option}: `{text}` — не {ru}"))
         .hint(say!("for example `{option} {example}`", "например `{option} {example}`"))
 }

@@ -109,10 +109,14 @@ pub fn text_of(name: &str) -> Result<NamedText> {
             "cannot read the stand file `{name}`: {en}",
             "не удаётся прочитать файл стенда `{name}`: {ru}"
         ))
-        .hint(say!(
-            "name a stand file that you may read, or one that `stend stands` lists",
-            "укажите доступный для чтения файл стенда или один из тех, что перечисляет `stend stands`"
-        ))
+        .hint(match stend_spec::parse::nearest(name, STANDS.all().iter().map(|file| file.name)) {
+            _ if super::may_not_read(name) => super::permissions(name),
+            Some(near) if !Path::new(name).exists() => say!("did you mean `{near}`?", "возможно, `{near}`?"),
+            _ => say!(
+                "name a stand file that you may read, or one that `stend stands` lists",
+                "укажите доступный для чтения файл стенда или один из тех, что перечисляет `stend stands`"
+            ),
+        })
     })?;
     Ok(NamedText { file: name.to_string(), text })
 }

@@ -72,7 +72,7 @@ pub(super) fn suite(arguments: &ArgMatches) -> Result<NamedText> {
         return Err(needs("mix", "rw, randrw"));
     }
     let time = given(arguments, "time").unwrap_or("2500ms");
-    let trial = parse_nanos(time).map_err(|why| wrong("time", say!("{why}", "`{time}` — не длительность"), "10s"))?;
+    let trial = parse_nanos(time).map_err(|why| wrong("time", why, "10s"))?;
     let ramp = if trial >= LONG { "500ms" } else { "200ms" };
     let keys = keys(arguments)?;
     let cases = kinds.iter().map(|kind| case(kind, &keys, arguments)).collect::<Result<String>>()?;
@@ -133,11 +133,7 @@ fn written(items: Vec<String>) -> String {
 
 fn sizes(option: &str, text: &str) -> Result<String> {
     let example = if option == "size" { "10g" } else { "4k" };
-    let size = |size: &&str| {
-        parse_bytes(size)
-            .map(|_| size.to_string())
-            .map_err(|why| wrong(option, say!("{why}", "`{size}` — не размер"), example))
-    };
+    let size = |size: &&str| parse_bytes(size).map(|_| size.to_string()).map_err(|why| wrong(option, why, example));
     list(text).iter().map(size).collect::<Result<Vec<_>>>().map(written)
 }
 

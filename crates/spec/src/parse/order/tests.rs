@@ -142,9 +142,9 @@ fn orders_that_are_truncated_from_the_future_contradictory_or_hostile_are_refuse
     check(
         "{order: 1, resume: last, on",
         expect![[r#"
-            error: o.json:1:1: unclosed bracket '{'
+            error: o.json:1:1: `{` is never closed
             hint: look at indentation, quotes and brackets in front of this place
-            ошибка: o.json:1:1: unclosed bracket '{' (сообщение разборщика YAML)
+            ошибка: o.json:1:1: скобка `{` не закрыта
             совет: посмотрите на отступы, кавычки и скобки перед этим местом
         "#]],
     );
@@ -235,7 +235,7 @@ fn orders_that_are_truncated_from_the_future_contradictory_or_hostile_are_refuse
             error: o.json:1:84: a permission: unknown key `comands`
             hint: did you mean `commands`?
             ошибка: o.json:1:84: разрешение: неизвестный ключ `comands`
-            совет: возможно, имелось в виду `commands`?
+            совет: возможно, `commands`?
         "#]],
     );
     check(
