@@ -95,10 +95,10 @@ pub struct Ahead {
     pub in_blocks: bool,
     /// Trials that earlier sessions of the run began, if it is resumed: the plan is that of all sessions.
     pub trials_before: Option<u32>,
-    /// Changes of the machine before anything is measured, in order, in English.
-    pub steps: Vec<String>,
+    /// Changes of the machine before anything is measured, in order.
+    pub steps: Vec<Say>,
     /// What undoes them afterwards.
-    pub undo: Vec<String>,
+    pub undo: Vec<Say>,
     /// Blocks are read at random first, to see whether they were ever written.
     pub samples_zeros: bool,
     /// Where the run file goes.

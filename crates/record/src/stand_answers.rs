@@ -99,11 +99,11 @@ pub struct StandTargets {
     pub signatures: Vec<String>,
 }
 
-/// Changes of a machine in words, in order, in English.
+/// Changes of a machine in words, in order; the English ones are what a run records.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct DryRun {
     /// What making a target ready would do.
-    pub steps: Vec<String>,
+    pub steps: Vec<Say>,
     /// What its undo would do.
-    pub undo: Vec<String>,
+    pub undo: Vec<Say>,
 }

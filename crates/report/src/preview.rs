@@ -26,9 +26,9 @@ struct Document<'a> {
     targets: &'a [TargetFacts],
     writes: WritesOut<'a>,
     /// Changes of the machine in order, in English, as the run will record them.
-    steps: &'a [String],
+    steps: Vec<&'a str>,
     /// What undoes them at the end.
-    undo: &'a [String],
+    undo: Vec<&'a str>,
     /// Blocks are read at random before the first trial, to see whether they were ever written.
     samples_zeros: bool,
     /// Arms in the order of the suite; empty if it has none.
@@ -264,8 +264,8 @@ fn document(preview: &Preview) -> Document<'_> {
             Writes::Target { len, signatures } => WritesOut::Target { range_bytes: len.0, signatures },
             Writes::Nothing => WritesOut::Nothing {},
         },
-        steps: &ahead.steps,
-        undo: &ahead.undo,
+        steps: ahead.steps.iter().map(|step| step.en.as_str()).collect(),
+        undo: ahead.undo.iter().map(|step| step.en.as_str()).collect(),
         samples_zeros: ahead.samples_zeros,
         arms: preview.arms.iter().map(arm).collect(),
         observes: &preview.observes,

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::sync::mpsc::Receiver;
 use std::time::Duration;
 use stend_analyse::preview::{Ahead, LoadHostAhead, Preview, preview as lay_out};
-use stend_base::{Error, Kind, Nanos, Result, say};
+use stend_base::{Error, Kind, Nanos, Result, Say, say};
 use stend_record::HostId;
 use stend_wire::{FromHost, Reply, Request};
 
@@ -74,10 +74,10 @@ fn ask(asked: &Asked, fleet: &mut Fleet, receiver: &Receiver<Input>) -> Result<P
 }
 
 /// The steps of each host, one host after the other, with its name where there are several.
-fn by_host<'a>(names: &[String], steps: impl Iterator<Item = &'a Vec<String>>) -> Vec<String> {
-    let named = |(host, steps): (usize, &'a Vec<String>)| {
+fn by_host<'a>(names: &[String], steps: impl Iterator<Item = &'a Vec<Say>>) -> Vec<Say> {
+    let named = |(host, steps): (usize, &'a Vec<Say>)| {
         let host = names.get(host).map_or_else(String::new, |name| format!("{name}: "));
-        steps.iter().map(move |step| format!("{host}{step}")).collect::<Vec<_>>()
+        steps.iter().map(move |step| Say::both(|lang| format!("{host}{}", step.get(lang)))).collect::<Vec<_>>()
     };
     steps.enumerate().flat_map(named).collect()
 }

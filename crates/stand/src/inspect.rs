@@ -31,11 +31,11 @@ pub fn inspect(name: &str) -> Result<TargetFacts> {
 }
 
 /// Whether a run file in `directory` would be written to a drive that the target is on. Then writing it
-/// while measuring would disturb the measurement. False where the drives cannot be told, e.g. on a network
+/// while measuring would disturb the measurement. A directory that is not there yet would lie where the nearest one above it does. False where the drives cannot be told, e.g. on a network
 /// file system.
 pub fn shares_drive(directory: &Path, target: &TargetFacts) -> bool {
     let roots = Roots::host();
-    let Ok(directory) = std::fs::canonicalize(directory) else { return false };
+    let Some(directory) = directory.ancestors().find_map(|at| std::fs::canonicalize(at).ok()) else { return false };
     let number = |path: &Path| std::fs::metadata(path).map(|m| m.dev());
     if target.kind != TargetKind::BlockDevice
         && let (Ok(ours), Ok(theirs)) = (number(&directory), number(Path::new(&target.path)))

@@ -13,7 +13,7 @@ use crate::roots::Roots;
 use crate::testfile::{self, Left, Others, TestFiles};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
-use stend_base::{Bytes, Error, Lang, Result, format, say};
+use stend_base::{Bytes, Error, Lang, Result, Say, format, say};
 use stend_record::{DryRun, EventKind, TargetFacts, TargetKind, WriteAccess};
 use stend_spec::permission::Permission;
 use stend_sys::access::Intent;
@@ -48,39 +48,62 @@ enum Step {
 }
 
 impl Step {
-    fn describe(&self) -> String {
+    fn describe(&self) -> Say {
         match self {
-            Step::RemoveDead(path) => format!("remove {}, left by a dead run", path.display()),
+            Step::RemoveDead(path) => {
+                let path = path.display();
+                say!("remove {path}, left by a dead run", "удалить {path}, остаток прерванного прогона")
+            }
             Step::Leave(path, Others::User(user)) => {
-                format!("leave {}, which belongs to user {user}: a run may be using it", path.display())
+                let path = path.display();
+                say!(
+                    "leave {path}, which belongs to user {user}: a run may be using it",
+                    "не трогать {path} пользователя {user}: возможно, им занят прогон"
+                )
             }
             Step::Leave(path, Others::Machine) => {
-                format!("leave {}, which a run on another machine made and may be using", path.display())
+                let path = path.display();
+                say!(
+                    "leave {path}, which a run on another machine made and may be using",
+                    "не трогать {path}: его создал прогон на другой машине и, возможно, использует"
+                )
             }
-            Step::MakeDirectory(path, _) => format!("make directory {}", path.display()),
+            Step::MakeDirectory(path, _) => {
+                let path = path.display();
+                say!("make directory {path}", "создать каталог {path}")
+            }
             Step::AllocateFiles(directory, sizes) => {
                 let (first, count) = (testfile::data_in(directory, sizes.len()), sizes.len());
-                let together = format::bytes(sizes.iter().copied().sum(), Lang::En);
+                let (first, together) = (first.display(), sizes.iter().copied().sum());
+                let [en, ru] = [Lang::En, Lang::Ru].map(|lang| format::bytes(together, lang));
                 match count {
-                    1 => format!("create {} of {together}", first.display()),
-                    _ => format!("create {} and the next, {count} files of {together} together", first.display()),
+                    1 => say!("create {first} of {en}", "создать файл {first} ({ru})"),
+                    _ => say!(
+                        "create {first} and the next, {count} files of {en} together",
+                        "создать {first} и следующие, файлов {count}, вместе {ru}"
+                    ),
                 }
             }
         }
     }
 
     /// `None`: what was there is of no use to anyone.
-    fn describe_undo(&self) -> Option<String> {
+    fn describe_undo(&self) -> Option<Say> {
         match self {
             Step::RemoveDead(_) | Step::Leave(..) => None,
-            Step::MakeDirectory(path, _) => Some(format!("remove {}", path.display())),
+            Step::MakeDirectory(path, _) => {
+                let path = path.display();
+                Some(say!("remove {path}", "удалить {path}"))
+            }
             Step::AllocateFiles(directory, sizes) => {
                 let (first, count) = (testfile::data_in(directory, sizes.len()), sizes.len());
                 let first = first.display();
-                Some(if count == 1 {
-                    format!("remove {first}")
-                } else {
-                    format!("remove {first} and the next, {count} files")
+                Some(match count {
+                    1 => say!("remove {first}", "удалить {first}"),
+                    _ => say!(
+                        "remove {first} and the next, {count} files",
+                        "удалить {first} и следующие, файлов {count}"
+                    ),
                 })
             }
         }
@@ -369,8 +392,8 @@ fn make_files(roots: &Roots, steps: &[Step], size: Bytes, log: &mut dyn FnMut(Ev
                 }
             }
         }
-        log(EventKind::Step { action: step.describe() });
-        undo.extend(step.describe_undo());
+        log(EventKind::Step { action: step.describe().en });
+        undo.extend(step.describe_undo().map(|undo| undo.en));
     }
     let files = made.ok_or_else(no_directory)?;
     Ok(Prepared { path: files.data(), held: Held::Files(files), size, undo, before: None })

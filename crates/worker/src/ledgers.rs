@@ -75,8 +75,11 @@ pub(crate) fn is_kept(trial: &Trial) -> bool {
 /// The steps of a dry run with that of the ledger.
 pub(crate) fn rehearsed(mut rehearsal: DryRun, ledger: Option<&str>) -> DryRun {
     if let Some(path) = ledger {
-        rehearsal.steps.push(format!("keep the ledger {path} while a trial goes on whose crash is to be judged"));
-        rehearsal.undo.insert(0, format!("remove {path}"));
+        rehearsal.steps.push(say!(
+            "keep the ledger {path} while a trial goes on whose crash is to be judged",
+            "вести журнал записей {path}, пока идёт испытание, сбой в котором будет проверен"
+        ));
+        rehearsal.undo.insert(0, say!("remove {path}", "удалить {path}"));
     }
     rehearsal
 }

@@ -18,7 +18,7 @@ use stend_spec::precondition::{Precondition, Purge};
 /// Most tests of cause that are named one by one (by eye).
 const TESTS_SHOWN: usize = 12;
 
-/// A preview for a person, at most `width` columns wide (40 at least). Steps stay as the run records them.
+/// A preview for a person, at most `width` columns wide (40 at least).
 pub fn preview_text(preview: &Preview, lang: Lang, width: usize, colour: bool) -> String {
     let screen = Screen { lang, width: width.clamp(WIDTH_MIN, WIDTH_MAX), colour };
     let mut out = screen.bold(&paragraph("", title(preview).get(lang), screen.width));
@@ -123,10 +123,7 @@ fn danger(preview: &Preview, screen: &Screen) -> String {
             }
             out
         }
-        Writes::Nothing => put(
-            "✔ ",
-            say!("It only reads and writes nothing to the target.", "Только читает и ничего на объект не пишет."),
-        ),
+        Writes::Nothing => put("✔ ", say!("It only reads the target.", "Объект только читается.")),
     }
 }
 
@@ -161,7 +158,7 @@ fn starting(preview: &Preview, lang: Lang) -> Option<String> {
 
 fn steps(preview: &Preview, screen: &Screen) -> String {
     let (lang, ahead) = (screen.lang, &preview.ahead);
-    let mut lines: Vec<String> = ahead.steps.iter().map(|step| clean(step)).collect();
+    let mut lines: Vec<String> = ahead.steps.iter().map(|step| clean(step.get(lang))).collect();
     if let Some(calibration) = &preview.calibration {
         lines.push(ceilings(calibration, lang));
     }
@@ -173,22 +170,28 @@ fn steps(preview: &Preview, screen: &Screen) -> String {
     }
     lines.extend(starting(preview, lang));
     let measure = lines.len();
-    let (trials, blocks) = (u64::from(preview.trials), u64::from(preview.blocks));
+    let (trials, blocks, count) = (u64::from(preview.trials), u64::from(preview.blocks), preview.cases.len() as u64);
     let trial_words = (plural_en(trials, "trial", "trials"), plural_ru(trials, "испытание", "испытания", "испытаний"));
-    let blocks_en = plural_en(blocks, "block", "blocks");
     let (en, ru) = trial_words;
     let plain = say!(
-        "measure: {trials} {en}, each the ramp and then the window",
-        "измерить: {trials} {ru}; в каждом испытании разгон, затем окно"
+        "measure: {trials} {en}; each is warm-up + measurement",
+        "измерить: {trials} {ru}; каждое — разгон + измерение"
     );
+    let (cases_en, cases_ru) = (plural_en(count, "case", "cases"), plural_ru(count, "случай", "случая", "случаев"));
+    // Searches, rounds and arms have numbers of their own.
+    let (of_en, of_ru) = match trials == count * blocks {
+        true => (format!(" ({count} {cases_en} × {blocks})"), format!(" ({count} {cases_ru} × {blocks})")),
+        false => (String::new(), String::new()),
+    };
+    let (mixed_en, mixed_ru) = if count > 1 && blocks > 1 { (", mixed", " вперемешку") } else { ("", "") };
     let measured = say!(
-        "measure: {trials} {en} in {blocks} interleaved {blocks_en}, each the ramp and then the window",
-        "измерить: {trials} {ru}, блоков с чередованием случаев — {blocks}; в каждом испытании разгон, затем окно"
+        "measure: {trials} {en}{of_en}{mixed_en}; each is warm-up + measurement",
+        "измерить: {trials} {ru}{of_ru}{mixed_ru}; каждое — разгон + измерение"
     );
     let enough = preview.until.map(|until| words::until(&until).get(lang).to_string()).unwrap_or_default();
     let measured = if preview.programs.is_empty() { measured } else { plain };
     lines.push(measured.get(lang).to_string() + &enough);
-    lines.extend(ahead.undo.iter().map(|step| clean(step)));
+    lines.extend(ahead.undo.iter().map(|step| clean(step.get(lang))));
     let mut out = format!("\n{}\n", screen.bold(say!("Steps", "Шаги").get(lang)));
     for (index, line) in lines.iter().enumerate() {
         out.push_str(&paragraph(&format!("{:>2}  ", index + 1), line, screen.width));
@@ -321,8 +324,8 @@ fn costs(preview: &Preview, screen: &Screen) -> String {
     let ahead = &preview.ahead;
     let spool = match ahead.shares_drive {
         true => say!(
-            " It shares a drive with the target, so entries wait in memory while a trial runs.",
-            " Он на одном накопителе с объектом, поэтому во время испытаний записи ждут в памяти."
+            " It is on the drive that is measured, so Stend writes to it only between trials.",
+            " Он на измеряемом накопителе, поэтому Стенд пишет в него только между испытаниями."
         ),
         false => Say::same(""),
     };
@@ -423,7 +426,7 @@ fn amounts(preview: &Preview) -> Say {
     }
     let rates = examples(preview, |e, lang| format::bytes(Bytes(e.written_by_trials.0), lang));
     let (en, ru) = (rates.en, rates.ru);
-    say!(" The amount shows only during the run: at most {en}.", " Сколько это, покажет только прогон: не более {ru}.")
+    say!(" The trials write at most {en}.", " Испытания запишут не более {ru}.")
 }
 
 /// `82 s at 100 MB/s, 4.1 s at 2 GB/s`

@@ -35,10 +35,21 @@ fn action(event: EventKind) -> Option<String> {
     }
 }
 
+fn english(steps: &[stend_base::Say]) -> Vec<String> {
+    steps.iter().map(|step| step.en.clone()).collect()
+}
+
 fn entries(path: &Path) -> Vec<PathBuf> {
     let mut entries: Vec<_> = std::fs::read_dir(path).unwrap().map(|e| e.unwrap().path()).collect();
     entries.sort();
     entries
+}
+
+#[test]
+fn a_directory_of_runs_that_is_not_there_yet_shares_the_drive_that_it_will_lie_on() {
+    let dir = scratch();
+    let shares = |below: &str| stend_stand::shares_drive(&dir.path().join(below), &look(dir.path()));
+    assert!(shares("") && shares("not/there/yet"));
 }
 
 #[test]
@@ -49,9 +60,14 @@ fn a_test_file_is_made_written_and_removed_and_every_step_is_told() {
     assert_eq!(entries(dir.path()).len(), 1, "a dry run changes nothing");
     let (made, log) = make(dir.path(), "R-1", Bytes::mib(2));
     let made = made.unwrap();
-    assert_eq!(log, announced.steps);
-    let data = dir.path().join(".stend-R-1/data");
+    assert_eq!(log, english(&announced.steps));
     let shown = dir.path().display();
+    let ru: Vec<&str> = announced.steps.iter().map(|step| step.ru.as_str()).collect();
+    assert_eq!(
+        ru,
+        [format!("создать каталог {shown}/.stend-R-1"), format!("создать файл {shown}/.stend-R-1/data (2 МиБ)")]
+    );
+    let data = dir.path().join(".stend-R-1/data");
     assert_eq!(log, [format!("make directory {shown}/.stend-R-1"), format!("create {shown}/.stend-R-1/data of 2 MiB")]);
     assert_eq!((made.path(), made.size()), (data.as_path(), Bytes::mib(2)));
     let file = made.open(true, false).unwrap();
@@ -60,7 +76,7 @@ fn a_test_file_is_made_written_and_removed_and_every_step_is_told() {
     drop(file);
     let mut log = Vec::new();
     made.undo(&mut |event| log.extend(action(event))).unwrap();
-    assert_eq!(log, announced.undo);
+    assert_eq!(log, english(&announced.undo));
     assert_eq!(log, [format!("remove {shown}/.stend-R-1/data"), format!("remove {shown}/.stend-R-1")]);
     assert_eq!(entries(dir.path()), [dir.path().join("thesis.tex")]);
 }
@@ -132,7 +148,7 @@ fn the_remains_of_a_dead_run_are_removed_first_and_foreign_ones_stay() {
     std::fs::write(foreign.join("data"), "precious").unwrap();
     let announced = dry_run(&look(dir.path()), &need("R-1", Bytes::mib(1)));
     let (made, log) = make(dir.path(), "R-1", Bytes::mib(1));
-    assert_eq!(log, announced.steps);
+    assert_eq!(log, english(&announced.steps));
     assert!(log[0].starts_with(&format!("remove {}", dead.display())), "{log:?}");
     made.unwrap().undo(&mut |_| {}).unwrap();
     assert_eq!(entries(dir.path()), std::slice::from_ref(&foreign));
@@ -153,7 +169,7 @@ fn what_a_run_on_another_machine_has_in_a_shared_directory_is_left_and_told() {
     let has_id = std::fs::read_to_string("/etc/machine-id").is_ok_and(|id| !id.trim().is_empty());
     if has_id {
         let told = format!("leave {}, which a run on another machine made and may be using", theirs.display());
-        assert_eq!((log[0].as_str(), &log), (told.as_str(), &announced.steps));
+        assert_eq!((log[0].as_str(), &log), (told.as_str(), &english(&announced.steps)));
         assert_eq!(std::fs::read(theirs.join("data")).unwrap(), b"precious");
     }
     made.unwrap().undo(&mut |_| {}).unwrap();

@@ -366,15 +366,20 @@ pub(super) fn will_write(fill: Bytes, trials: Nanos, drive: Option<&(String, Byt
 }
 
 fn will_write_in(lang: Lang, fill: Bytes, trials: Nanos, drive: Option<&(String, Bytes)>) -> String {
-    let by_fill = say_in!(lang, "{f} by the fill", "{f} при заполнении", f = format::bytes(fill, lang));
-    let time = format::duration(trials, lang);
-    let by_trials = match fill > Bytes(0) {
-        true => say_in!(lang, "then as much as the target takes in {time}", "затем — сколько объект примет за {time}"),
-        false => say_in!(lang, "as much as the target takes in {time}", "столько, сколько объект примет за {time}"),
+    let (size, time) = (format::bytes(fill, lang), format::duration(trials, lang));
+    let mut text = match (fill > Bytes(0), trials > Nanos(0)) {
+        (true, true) => say_in!(
+            lang,
+            "The fill writes {size}, the trials {time} at the target's rate.",
+            "Заполнение запишет {size}, испытания — {time} со скоростью объекта."
+        ),
+        (true, false) => say_in!(lang, "The fill writes {size}.", "Заполнение запишет {size}."),
+        (false, _) => say_in!(
+            lang,
+            "The trials write {time} at the target's rate.",
+            "Испытания запишут {time} со скоростью объекта."
+        ),
     };
-    let parts: Vec<String> =
-        [(fill > Bytes(0), by_fill), (trials > Nanos(0), by_trials)].into_iter().filter(|p| p.0).map(|p| p.1).collect();
-    let mut text = format!("{}{}.", lang.pick("The run will write ", "Прогон запишет "), parts.join(", "));
     if let Some((name, size)) = drive.filter(|(_, size)| *size > Bytes(0) && fill > Bytes(0)) {
         let share = format::percent(fill.0 as f64 / size.0 as f64, lang);
         text += &say_in!(
