@@ -110,6 +110,10 @@ fn words(text: &str) -> Result<Vec<Word>> {
             let end = inside.find(first).ok_or_else(|| wrong(say!("a quote is not closed", "кавычка не закрыта")))?;
             words.push(Word { text: inside[..end].to_string(), is_quoted: true });
             rest = &inside[end + 1..];
+        } else if rest.starts_with("==") {
+            // As programs write it; what is said of it names the sign that is meant.
+            words.push(Word { text: "==".to_string(), is_quoted: false });
+            rest = &rest[2..];
         } else if let Some((sign, _)) = SIGNS.iter().find(|(sign, _)| rest.starts_with(sign)) {
             words.push(Word { text: sign.to_string(), is_quoted: false });
             rest = &rest[sign.len()..];
@@ -136,16 +140,23 @@ fn term(words: &[Word], whole: &str) -> Result<Term> {
         .find(|(known, ..)| known.eq_ignore_ascii_case(name))
         .map(|(known, of, _)| (*known, *of))
         .ok_or_else(|| {
-            let known = FACTS.iter().map(|(known, ..)| *known).collect::<Vec<_>>().join(", ");
-            wrong(say!("`{name}` is no fact of a run", "`{name}` — не сведение о прогоне"))
-                .hint(say!("facts: {known}", "сведения: {known}"))
+            let facts = || FACTS.iter().map(|(known, ..)| *known);
+            let known = facts().collect::<Vec<_>>().join(", ");
+            wrong(say!("unknown field `{name}`", "неизвестное поле `{name}`")).hint(
+                match stend_spec::parse::nearest(name, facts()) {
+                    Some(near) => say!("did you mean `{near}`?", "возможно, `{near}`?"),
+                    None => say!("fields: {known}", "поля: {known}"),
+                },
+            )
         })?;
     let word = &sign.text;
     let known = SIGNS.iter().find(|(known, _)| known == word).map(|(_, sign)| *sign);
     let known = known.or_else(|| word.eq_ignore_ascii_case("contains").then_some(Sign::Contains));
     let sign = known.filter(|_| !sign.is_quoted).ok_or_else(|| {
-        wrong(say!("`{word}` is no sign", "`{word}` — не знак"))
-            .hint(say!("signs: =, !=, contains, <, <=, >, >=", "знаки: =, !=, contains, <, <=, >, >="))
+        wrong(say!("`{word}` is no operator", "оператора `{word}` нет")).hint(match word.as_str() {
+            "==" if !sign.is_quoted => say!("write `=`", "пишите `=`"),
+            _ => say!("operators: =, !=, contains, <, <=, >, >=", "операторы: =, !=, contains, <, <=, >, >="),
+        })
     })?;
     let [value] = value else {
         return Err(wrong(say!(
@@ -242,10 +253,11 @@ mod tests {
         for (condition, part) in [
             ("", "``"),
             ("block", "block"),
-            ("speed = 4", "`speed`"),
-            ("block == 4k", "one value"),
+            ("speed = 4", "unknown field `speed`"),
+            ("block == 4k", "`==` is no operator"),
             ("block is 4k", "`is`"),
             ("block = 4k or iops > 1", "one value"),
+            ("modell = 4", "unknown field `modell`"),
             ("block = 4", "`4` is no size"),
             ("block contains 4", "number"),
             ("model < 4", "text"),
@@ -260,6 +272,12 @@ mod tests {
             (&"x".repeat(501), "500"),
         ] {
             let error = Condition::parse(condition).unwrap_err();
+            if let Some(hint) = [("modell", "did you mean `model`?"), ("==", "write `=`")]
+                .iter()
+                .find(|(word, _)| condition.contains(word))
+            {
+                assert_eq!(error.hint.as_ref().map(|said| said.en.as_str()), Some(hint.1));
+            }
             assert!(error.kind == Kind::Usage && error.message.en.contains(part), "{condition}: {error}");
         }
     }

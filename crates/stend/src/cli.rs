@@ -4,6 +4,7 @@ mod compare;
 mod export;
 mod import;
 mod lab;
+mod placeholder;
 mod refuse;
 mod run;
 mod serve;
@@ -14,6 +15,7 @@ mod watching;
 pub use refuse::{print_help, refuse};
 
 use clap::{Arg, ArgAction, Command};
+use placeholder::placeholder;
 use std::ffi::OsString;
 use stend_base::{Lang, Say, say};
 
@@ -143,7 +145,7 @@ fn report(lang: Lang) -> Command {
         redact(lang),
     ];
     arguments.extend(compare::gate(lang));
-    verb("report", about, examples, "RUN -o FILE", arguments, lang)
+    verb("report", about, examples, "RUN [-o FILE]", arguments, lang)
 }
 
 fn list(lang: Lang) -> Command {
@@ -165,7 +167,7 @@ fn list(lang: Lang) -> Command {
 fn rm(lang: Lang) -> Command {
     let about = say!(
         "remove runs: the run file, the report that Stend wrote beside it, and the link of a run made with `-o`",
-        "удалить прогоны: файл прогона, отчёт Stend рядом с ним и ссылку на прогон, выполненный с `-o`"
+        "удалить прогоны: файл прогона, отчёт Стенда рядом с ним и ссылку на прогон, выполненный с `-o`"
     );
     let run = say!(
         "id, unique prefix, label, path, or `last`; several",
@@ -246,7 +248,7 @@ fn inspect(lang: Lang) -> Command {
     );
     let mut arguments = vec![positional("PATH", path, lang).required(false), flag("quick", None, quick, lang)];
     arguments.extend(hosts(lang));
-    verb("inspect", about, examples, "PATH", arguments, lang)
+    verb("inspect", about, examples, "[PATH]", arguments, lang)
 }
 
 fn doctor(lang: Lang) -> Command {
@@ -299,8 +301,10 @@ fn hosts_verb(lang: Lang) -> Command {
     let host = say!("the host, as `ssh` knows it", "машина, известная `ssh`");
     let host = positional("HOST", host, lang).num_args(1..).required(false).required_unless_present("hosts");
     let examples = "stend hosts clean db1 db2\nstend hosts clean --hosts hosts.yaml";
-    let clean = verb("clean", clean, examples, "HOST", vec![host, hosts_file(lang), group(lang)], lang);
-    verb("hosts", about, "stend hosts clean db1 db2", "", Vec::new(), lang).subcommand_required(true).subcommand(clean)
+    let arguments = vec![host, hosts_file(lang), group(lang)];
+    let clean = action(("hosts", "clean"), clean, examples, "[HOST…]", arguments, lang);
+    let hosts = verb("hosts", about, "stend hosts clean db1 db2", "COMMAND", Vec::new(), lang);
+    with_commands(hosts, lang).subcommand(clean)
 }
 
 /// Clap has a verb of this name, whose own words are English in both languages.
@@ -322,7 +326,7 @@ fn worker(lang: Lang) -> Command {
 fn force(lang: Lang) -> Arg {
     let text = say!(
         "replace a file that Stend did not write; run files, devices and the targets of links are never replaced",
-        "заменить и файл, созданный не Stend; файл прогона, устройство и файл по ссылке не заменяются никогда"
+        "заменить и файл, созданный не Стендом; файл прогона, устройство и файл по ссылке не заменяются никогда"
     );
     flag("force", None, text, lang)
 }
@@ -344,17 +348,18 @@ fn verb(name: &'static str, about: Say, examples: &str, usage: &str, arguments: 
     };
     let examples: String = examples.lines().map(|line| format!("\n  {}", line.trim())).collect();
     let full = if name == "stend" { name.to_string() } else { format!("stend {name}") };
-    let usage = format!("{full} {usage} {options}").replace("  ", " ");
+    let usage = placeholder::usage(&format!("{full} {usage} {options}").replace("  ", " "), lang);
     let language = say!("en or ru (default: from the locale)", "en или ru (по умолчанию — из локали)");
     let json = say!("machine-readable result on standard output", "машиночитаемый результат в стандартный вывод");
     let server = say!(
-        "ask `stend serve` at this address, not this machine (default: STEND_SERVER)",
-        "спросить `stend serve` по этому адресу, а не эту машину (по умолчанию — STEND_SERVER)"
+        "ask `stend serve` at this address, not this machine (or set STEND_SERVER)",
+        "спросить `stend serve` по этому адресу, а не эту машину (или переменная STEND_SERVER)"
     );
-    let token = say!("file with its token (default: STEND_TOKEN)", "файл с его токеном (по умолчанию — STEND_TOKEN)");
+    let token =
+        say!("file with the token (or put the token in STEND_TOKEN)", "файл с токеном (или сам токен в STEND_TOKEN)");
     let fingerprint = say!(
-        "SHA-256 of the certificate that it must have (default: STEND_SERVER_FINGERPRINT)",
-        "SHA-256 сертификата, который у него должен быть (по умолчанию — STEND_SERVER_FINGERPRINT)"
+        "SHA-256 of the certificate that it must have (or set STEND_SERVER_FINGERPRINT)",
+        "SHA-256 сертификата, который у него должен быть (или переменная STEND_SERVER_FINGERPRINT)"
     );
     let asks = crate::remote::can_ask(name);
     let help = say!("print this help", "показать эту справку");
@@ -372,6 +377,28 @@ fn verb(name: &'static str, about: Say, examples: &str, usage: &str, arguments: 
         .arg(option("server-fingerprint", "SHA256", fingerprint, lang).global(true).hide(!asks))
         .arg(choice("color", "WHEN", &["auto", "always", "never"], lang).global(true))
         .arg(flag("help", Some('h'), help, lang).action(ArgAction::Help).global(true))
+}
+
+/// One of the commands of a verb, with the help that every verb has.
+fn action(
+    (of, name): (&str, &'static str),
+    about: Say,
+    examples: &str,
+    usage: &str,
+    arguments: Vec<Arg>,
+    lang: Lang,
+) -> Command {
+    let options = word(lang, "[OPTIONS]", "[ПАРАМЕТРЫ]");
+    let usage = placeholder::usage(&format!("stend {of} {name} {usage} {options}").replace("  ", " "), lang);
+    verb(name, about, examples, "", arguments, lang).override_usage(usage)
+}
+
+/// A verb that does nothing without one of its commands.
+fn with_commands(verb: Command, lang: Lang) -> Command {
+    verb.subcommand_required(true)
+        .disable_help_subcommand(true)
+        .subcommand_help_heading(word(lang, "Commands", "Команды"))
+        .subcommand_value_name(word(lang, "COMMAND", "КОМАНДА"))
 }
 
 /// What has a place on the command line has it in the help, too. Under a heading of ours clap would sort it by its name.
@@ -396,13 +423,14 @@ fn run_argument(lang: Lang) -> Arg {
 }
 
 fn positional(name: &'static str, help: Say, lang: Lang) -> Arg {
-    Arg::new(name).help(help.get(lang).to_string()).required(true).help_heading(word(lang, "Arguments", "Аргументы"))
+    let arg = Arg::new(name).value_name(placeholder(name, lang)).required(true);
+    arg.help(help.get(lang).to_string()).help_heading(word(lang, "Arguments", "Аргументы"))
 }
 
 fn option(name: &'static str, value: &'static str, help: Say, lang: Lang) -> Arg {
     let heading = word(lang, "Options", "Параметры");
     // A number below zero is a wrong value, not an unknown option.
-    let arg = Arg::new(name).long(name).value_name(value).allow_negative_numbers(true);
+    let arg = Arg::new(name).long(name).value_name(placeholder(value, lang)).allow_negative_numbers(true);
     arg.help(help.get(lang).to_string()).help_heading(heading)
 }
 

@@ -43,8 +43,8 @@ impl DisplayThread {
             for update in queue {
                 if !begun && update.phase != Phase::Preflight {
                     let interrupt = say!(
-                        "Ctrl-C stops after the trial, twice at once",
-                        "Ctrl-C — остановить после испытания, дважды — сразу"
+                        "Ctrl-C: stop after this trial; again: now",
+                        "Ctrl-C — остановить после испытания, ещё раз — сразу"
                     );
                     display.begin(run, suite, target, &interrupt);
                     begun = true;

@@ -162,7 +162,7 @@ fn token(file: Option<&String>) -> Result<String> {
 }
 
 fn no_token() -> Box<Error> {
-    Error::usage(say!("a server is named, and no token", "сервер указан, а токен — нет")).hint(say!(
+    Error::usage(say!("`--server` needs a token", "для `--server` нужен токен")).hint(say!(
         "name a file with it, `--token-file FILE`, or set STEND_TOKEN; it is what follows `token=` in the link that `stend serve` printed",
         "укажите файл с ним, `--token-file ФАЙЛ`, или задайте STEND_TOKEN; это то, что стоит после `token=` в ссылке, которую напечатал `stend serve`"
     ))

@@ -116,7 +116,7 @@ impl Output {
             Ok(Content::Ours | Content::Empty) => Ok(Some(found)),
             Ok(Content::Foreign) | Err(_) if self.force => Ok(Some(found)),
             Ok(Content::Foreign) if self.edited => Err(self.exists()),
-            Ok(Content::Foreign) => Err(self.foreign(say!("Stend did not write it", "Stend его не создавал"))),
+            Ok(Content::Foreign) => Err(self.foreign(say!("Stend did not write it", "Стенд его не создавал"))),
             Err(error) => Err(self.foreign(say!("it cannot be read: {error}", "его не удаётся прочитать: {error}"))),
         }
     }

@@ -26,8 +26,8 @@ fn an_unknown_suite_names_the_known_ones() {
 #[test]
 fn a_wrong_command_line_is_answered_in_the_users_language() {
     fails(&["run", "quick"], 2, "what is to be measured?\nhint: a directory, in which a test file is made");
-    fails(&["run", "quick", "--lang", "ru"], 2, "не указано, что измерять: `--on PATH`\nсовет: каталог");
-    fails(&["run", "--on", "/x"], 2, "`stend suites` lists them");
+    fails(&["run", "quick", "--lang", "ru"], 2, "не указано, что измерять: `--on ПУТЬ`\nсовет: каталог");
+    fails(&["run", "--on", "/x"], 2, "no suite and no `--rw` given\nhint: a suite (`stend suites` lists them)");
     fails(&["run", "quick", "--onn", "/x"], 2, "did you mean");
     fails(&["rnu", "quick"], 2, "unknown command `rnu`\nhint: did you mean `run`?");
     fails(&["run", "quick", "-on", "/x"], 2, "did you mean `--on`?");
@@ -36,7 +36,22 @@ fn a_wrong_command_line_is_answered_in_the_users_language() {
     fails(&["run", "quick", "--on", "/tmp", "-o", "/nonexistent/x.stend"], 12, "there is no directory `/nonexistent`");
     fails(&["export", "last", "--redact", "--trial", "3"], 2, "`--redact` cannot be used with `--trial`");
     fails(&["--lang", "ru", "измерь"], 2, "неизвестная команда `измерь`");
-    fails(&["run", "quick", "--on", "/var/tmp", "--time-budget", "5"], 2, "--time-budget");
+    fails(&["run", "quick", "--on", "/var/tmp", "--time-budget", "5"], 2, "--time-budget: `5` has no unit");
+}
+
+#[test]
+fn words_of_other_tools_lead_to_those_of_stend() {
+    fails(&["run", "quick", "--target", "/var/tmp"], 2, "hint: name the target with `--on`");
+    fails(&["run", "quick", "--filename=/var/tmp"], 2, "hint: name the target with `--on`");
+    fails(&["run", "quick", "--on", "/var/tmp", "--direct"], 2, "hint: I/O is direct by default");
+    fails(&["run", "quick", "/var/tmp"], 2, "hint: did you mean `--on /var/tmp`?");
+    fails(&["serve", "--port", "80"], 2, "`--listen 127.0.0.1:PORT`");
+    fails(&["show", "--lang", "ru"], 2, "укажите прогон, например `last`");
+    fails(&["notify"], 2, "no command given\nhint: commands: `stend notify vendor`");
+    fails(&["lab", "biuld"], 2, "unknown command `biuld`\nhint: did you mean `build`?");
+    fails(&["run", "quick", "--lang", "ru", "--on"], 2, "пишите `--on ПУТЬ`");
+    fails(&["stand", "plan", "btrfs-raid"], 3, "did you mean `btrfs-raid1`?");
+    fails(&["audit", "nvme-soft-raid2"], 2, "did you mean `nvme-soft-raid`?");
 }
 
 #[test]
@@ -44,7 +59,7 @@ fn a_workload_in_fios_words_that_means_nothing_is_answered_with_the_option() {
     for (words, part) in [
         (&["--rw", "randreed"][..], "did you mean `randread`?"),
         (&["--bs", "4k"], "`--rw` is missing"),
-        (&["quick", "--rw", "read"], "cannot be used with"),
+        (&["quick", "--rw", "read"], "name a suite (`quick`) or `--rw`, not both"),
         (&["--rw", "read", "--bs", "4x"], "--bs: `x` is not a unit of size"),
         (&["--rw", "read", "--bs", "4096"], "hint: for example `--bs 4k`"),
         (&["--rw", "read", "--qd", "1;4"], "--qd: `1;4` is not a whole number"),
@@ -137,7 +152,7 @@ fn a_device_smaller_than_the_workload_is_refused() {
         .file("big.yaml", &SMALL.replace("4KiB", "1MiB").replace("64MiB", "1MiB").replace("queue_depth: 4", "jobs: 8"));
     let device = Loop::new(&scratch, "tiny.img", 1 << 20);
     let (_, stderr) = expect_exit(&mut stend(&scratch, &["run", &suite, "--on", &device.device]), 4);
-    assert!(stderr.contains("smaller than one block per job"), "{stderr}");
+    assert!(stderr.contains("the range has 1 MiB, and each of 8 jobs needs a block of 1 MiB"), "{stderr}");
     let words = ["run", "--rw", "randread", "--size", "1g", "--on", &device.device];
     let (_, stderr) = expect_exit(&mut stend(&scratch, &words), 4);
     assert!(stderr.contains("is 1 GiB, more than `") && stderr.contains("has (1 MiB)"), "{stderr}");

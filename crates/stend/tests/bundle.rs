@@ -153,7 +153,7 @@ fn a_bundle_of_a_host_that_does_not_answer_has_its_recording_and_none_of_its_sec
     };
     let (stdout, stderr, files) = make(&shared, &[]);
     assert_eq!(stdout.trim(), shared.to_string_lossy());
-    assert!(stderr.contains("taken out: ") && stderr.contains("read it before you share it"), "{stderr}");
+    assert!(stderr.contains("taken out: ") && stderr.contains("check these before you share it"), "{stderr}");
     let (_, _, whole) = make(&plain, &["--no-redact"]);
     for secret in SECRETS {
         assert!(whole.iter().any(|(_, bytes)| holds(bytes, secret)), "with --no-redact `{secret}` is in it");

@@ -276,8 +276,8 @@ impl Remote {
         let privilege: String = self.privilege.iter().map(|word| format!("{word} ")).collect();
         match &self.shell {
             Shell::Ssh(destination) => error.hint(say!(
-                "`ssh {destination} {privilege}true` must work without a question; a key and a known host are needed",
-                "`ssh {destination} {privilege}true` должна работать без вопросов; нужны ключ и известный ключ машины"
+                "`ssh {destination} {privilege}true` must work without a question: set up a key, and accept the host key once",
+                "`ssh {destination} {privilege}true` должна работать без вопросов: настройте ключ и один раз примите ключ машины (known_hosts)"
             )),
             Shell::Exec { program, arguments } => {
                 let words = arguments.join(" ");

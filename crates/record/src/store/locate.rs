@@ -4,6 +4,7 @@ use super::EXTENSION;
 use super::runs::{KnownRun, known_runs};
 use std::path::{Path, PathBuf};
 use stend_base::{Code, Error, Result, Say, say};
+use stend_spec::parse::nearest;
 
 /// Most candidates that an error lists.
 const LISTED_MAX: usize = 5;
@@ -80,7 +81,7 @@ pub fn find(argument: &str, directory: &Path) -> Result<Found> {
         [] if path.is_dir() => Err(is_directory(argument)),
         [] => labelled().ok_or_else(|| match runs.as_slice() {
             [] => no_runs(directory),
-            runs => no_such(argument, runs),
+            runs => no_such(argument, runs, &known),
         }),
         several => Err(ambiguous(argument, several)),
     }
@@ -138,16 +139,18 @@ fn no_runs(directory: &Path) -> Box<Error> {
         .hint(say!("make one with `stend run quick --on PATH`", "выполните его: `stend run quick --on ПУТЬ`"))
 }
 
-fn no_such(argument: &str, runs: &[&KnownRun]) -> Box<Error> {
+fn no_such(argument: &str, runs: &[&KnownRun], known: &[KnownRun]) -> Box<Error> {
     let latest = list(runs.iter().copied());
+    let labels: Vec<String> = known.iter().filter_map(KnownRun::label).collect();
+    let near = nearest(argument, ["last"].into_iter().chain(labels.iter().map(String::as_str)));
     Error::new(
         Code::RunUnknown,
-        say!(
-            "no run has an id that begins with `{argument}`, or this label",
-            "нет прогона с меткой `{argument}` или с номером, который так начинается"
-        ),
+        say!("no run has the label or id `{argument}`", "нет прогона с меткой или номером `{argument}`"),
     )
-    .hint(say!("the latest runs are {latest}", "последние прогоны: {latest}"))
+    .hint(match near {
+        Some(near) => say!("did you mean `{near}`?", "возможно, `{near}`?"),
+        None => say!("the latest runs are {latest}", "последние прогоны: {latest}"),
+    })
 }
 
 fn ambiguous(argument: &str, fitting: &[&KnownRun]) -> Box<Error> {

@@ -30,9 +30,14 @@ impl KnownRun {
         self.link.is_none() || is_file() && glance::id_of(&self.path).map_or(true, |id| id == self.name)
     }
 
+    /// What the user has called it, if its file is there and can be read.
+    pub(super) fn label(&self) -> Option<String> {
+        self.is_there().then(|| glance::label_of(&self.path).ok().flatten()).flatten()
+    }
+
     /// Whether the user has called it so.
     pub(super) fn is_labelled(&self, label: &str) -> bool {
-        self.is_there() && glance::label_of(&self.path).is_ok_and(|found| found.as_deref() == Some(label))
+        self.label().as_deref() == Some(label)
     }
 
     /// Whether it is called as runs are: other files are listed, and found by their paths only.

@@ -64,7 +64,7 @@ pub(super) fn compare(lang: Lang) -> Command {
     arguments.extend(gate(lang));
     arguments.push(junit(lang));
     let results = ArgGroup::new("result").args(["output", "junit", "markdown"]).multiple(true);
-    verb("compare", about, examples, "RUN RUN…", arguments, lang).group(results).group(gates())
+    verb("compare", about, examples, "RUN [RUN…]", arguments, lang).group(results).group(gates())
 }
 
 /// A table of somebody else's.
@@ -85,8 +85,8 @@ fn published(lang: Lang) -> [Arg; 2] {
 /// What results must hold.
 pub(super) fn gate(lang: Lang) -> [Arg; 2] {
     let gate = say!(
-        "what the results must hold, see docs/formats/gate.md: exit code 10 failed, 11 undecided",
-        "чему должны удовлетворять результаты, см. docs/formats/gate.md: код 10 — не пройдено, 11 — данных мало"
+        "file of limits (docs/formats/gate.md): exit code 10 missed, 11 too few data",
+        "файл порогов (docs/formats/gate.md): код 10 — не пройден, 11 — мало данных"
     );
     let expect = say!(
         "one limit, such as 'rand-read p99 < 5ms' or 'iops >= 20000'; repeatable; exit codes as for --gate",
@@ -100,7 +100,7 @@ pub(super) fn gate(lang: Lang) -> [Arg; 2] {
 
 /// What a gate says, as a file.
 pub(super) fn junit(lang: Lang) -> Arg {
-    let junit = say!("write the result of the gate as JUnit", "записать решение порога в формате JUnit");
+    let junit = say!("write the result of the gate as JUnit", "записать итог проверки порогов в формате JUnit");
     option("junit", "FILE", junit, lang).requires("gates")
 }
 

@@ -42,5 +42,5 @@ pub(super) fn export(lang: Lang) -> Command {
         force(lang).requires("output"),
         redact(lang).conflicts_with("ios"),
     ];
-    verb("export", about, examples, "RUN --format FORMAT", arguments, lang)
+    verb("export", about, examples, "RUN… [--format FORMAT]", arguments, lang)
 }

@@ -1,6 +1,6 @@
 //! The words of `stend lab`.
 
-use super::{flag, option, positional, verb, word};
+use super::{flag, option, positional, verb, with_commands};
 use clap::{Arg, Command};
 use stend_base::{Lang, Say, say};
 
@@ -17,11 +17,7 @@ pub fn lab(lang: Lang) -> Command {
                     stend run quick --lab six-nvme --on /dev/nvme0n1\n\
                     stend lab fault six-nvme LAB3 unplug\n\
                     stend lab down six-nvme";
-    verb("lab", about, examples, word(lang, "COMMAND", "КОМАНДА"), Vec::new(), lang)
-        .subcommand_required(true)
-        .disable_help_subcommand(true)
-        .subcommand_help_heading(word(lang, "Commands", "Команды"))
-        .subcommand_value_name(word(lang, "COMMAND", "КОМАНДА"))
+    with_commands(verb("lab", about, examples, "COMMAND", Vec::new(), lang), lang)
         .subcommands([
             build(lang),
             up(lang),
@@ -100,7 +96,7 @@ fn fault(lang: Lang) -> Command {
         positional("FAULT", fault, lang)
             .value_parser(["unplug", "fail", "fail-reads", "fail-writes", "freeze", "warn"])
             .hide_possible_values(true),
-        option("at", word(lang, "OFFSET", "СМЕЩЕНИЕ"), at, lang),
+        option("at", "OFFSET", at, lang),
         flag("end", None, end, lang),
     ];
     action("fault", about, examples, "NAME DRIVE FAULT", arguments, lang)
@@ -146,19 +142,19 @@ fn machines(lang: Lang) -> Command {
 fn like(lang: Lang) -> Command {
     let about = say!(
         "print a machine file with the drives and NUMA nodes of a host",
-        "напечатать файл машины с накопителями и узлами NUMA как у хоста"
+        "напечатать файл машины с накопителями и узлами NUMA как у данной машины"
     );
     let examples = "stend lab like > lab/here.yaml\n\
                     ssh db1 stend inspect --json | stend lab like - > lab/db1.yaml";
     let file = say!(
         "output of `stend inspect --json` on that host (`-`: standard input); without it, this host",
-        "вывод `stend inspect --json` на том хосте (`-`: стандартный ввод); без него — эта машина"
+        "вывод `stend inspect --json` на той машине (`-`: стандартный ввод); без него — эта машина"
     );
     let largest = say!(
         "size of the largest drive; the others are smaller in proportion, none is larger than on the host",
-        "размер наибольшего накопителя; остальные меньше в той же пропорции, и ни один не больше, чем на хосте"
+        "размер наибольшего накопителя; остальные меньше в той же пропорции, и ни один не больше, чем у неё"
     );
-    let size = option("largest", word(lang, "SIZE", "РАЗМЕР"), largest, lang).default_value("1GiB");
+    let size = option("largest", "SIZE", largest, lang).default_value("1GiB");
     let arguments = vec![positional("FILE", file, lang).required(false), size];
     action("like", about, examples, "[FILE]", arguments, lang)
 }
@@ -183,7 +179,5 @@ pub fn guest(lang: Lang) -> Command {
 
 /// A command of the lab, with the help that every verb has.
 fn action(name: &'static str, about: Say, examples: &str, usage: &str, arguments: Vec<Arg>, lang: Lang) -> Command {
-    let options = word(lang, "[OPTIONS]", "[ПАРАМЕТРЫ]");
-    verb(name, about, examples, usage, arguments, lang)
-        .override_usage(format!("stend lab {name} {usage} {options}").replace("  ", " "))
+    super::action(("lab", name), about, examples, usage, arguments, lang)
 }

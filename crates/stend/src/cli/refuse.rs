@@ -1,6 +1,7 @@
 //! What is said of a command line that asks for help or cannot be understood. Must not know what the verbs do.
 
 use super::command;
+use super::placeholder::placeholder;
 use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{ArgMatches, Command};
@@ -70,7 +71,7 @@ fn usage_error(error: &clap::Error) -> Box<Error> {
             let name = text(ContextKind::InvalidSubcommand);
             say!("unknown command `{name}`", "неизвестная команда `{name}`")
         }
-        ErrorKind::MissingRequiredArgument => say!("`{argument}` is missing", "не указано: `{argument}`"),
+        ErrorKind::MissingRequiredArgument => missing(&argument),
         ErrorKind::MissingSubcommand => say!("no command given", "команда не указана"),
         ErrorKind::InvalidValue | ErrorKind::ValueValidation => {
             let valid = text(ContextKind::ValidValue);
@@ -93,14 +94,7 @@ fn usage_error(error: &clap::Error) -> Box<Error> {
             let other = plain(&text(ContextKind::PriorArg));
             say!("`{other}` cannot be used with a command", "`{other}` нельзя указать вместе с командой")
         }
-        ErrorKind::ArgumentConflict => match plain(&text(ContextKind::PriorArg)) {
-            other if other.is_empty() || other == argument => {
-                say!("`{argument}` was given twice", "`{argument}` указан дважды")
-            }
-            other => {
-                say!("`{argument}` cannot be used with `{other}`", "`{argument}` нельзя указать вместе с `{other}`")
-            }
-        },
+        ErrorKind::ArgumentConflict => conflict(&argument, &plain(&text(ContextKind::PriorArg))),
         _ => Say::same(
             StyledStr::to_string(&error.render()).lines().next().unwrap_or_default().trim_start_matches("error: "),
         ),
@@ -112,18 +106,34 @@ fn usage_error(error: &clap::Error) -> Box<Error> {
             stend_spec::parse::nearest(&value, valid.iter().map(String::as_str)).map(str::to_string)
         }
         // What clap suggests begins too far away: `serve` for `mesure`.
-        ErrorKind::InvalidSubcommand => verb_near(&text(ContextKind::InvalidSubcommand)),
+        ErrorKind::InvalidSubcommand => command_near(&text(ContextKind::InvalidSubcommand)),
         _ => one_dash().or_else(|| told(ContextKind::SuggestedArg)),
     };
     let without_value = error.kind() == ErrorKind::InvalidValue && value.is_empty();
+    let is_unknown = error.kind() == ErrorKind::UnknownArgument && one_dash().is_none();
+    if let Some(hint) = of_other_tools(&argument).filter(|_| is_unknown) {
+        return Error::usage(message).hint(hint);
+    }
     Error::usage(message).hint(match near {
         _ if without_value => {
             let whole = text(ContextKind::InvalidArg).replace(['<', '>'], "");
             say!("write `{whole}`", "пишите `{whole}`")
         }
-        Some(near) => say!("did you mean `{near}`?", "возможно, имелось в виду `{near}`?"),
+        Some(near) => say!("did you mean `{near}`?", "возможно, `{near}`?"),
         None => how_to_go_on(error.kind(), &all(ContextKind::InvalidArg)),
     })
+}
+
+/// What is said of two arguments that exclude each other.
+fn conflict(argument: &str, other: &str) -> Say {
+    if other.is_empty() || other == argument {
+        return say!("`{argument}` was given twice", "`{argument}` указан дважды");
+    }
+    let pairs = [(argument, other), (other, argument)];
+    if pairs.iter().any(|(suite, option)| is("SUITE", suite) && *option == "--rw") {
+        return say!("name a suite (`quick`) or `--rw`, not both", "либо набор (`quick`), либо `--rw`");
+    }
+    say!("`{argument}` cannot be used with `{other}`", "`{argument}` нельзя указать вместе с `{other}`")
 }
 
 /// An argument as people write it: `--rw` of `--rw <KIND>`, `RUN` of `<RUN>...`.
@@ -146,6 +156,12 @@ fn how_to_go_on(kind: ErrorKind, missing: &[String]) -> Say {
             "команды перечислит `stend --help`, параметры команды — `stend КОМАНДА --help`"
         );
     };
+    if verb.has_subcommands() && matches!(kind, ErrorKind::MissingSubcommand | ErrorKind::InvalidSubcommand) {
+        let commands = verb.get_subcommands().filter(|command| !command.is_hide_set());
+        let commands = commands.map(|command| format!("`stend {name} {}`", command.get_name()));
+        let commands = commands.collect::<Vec<_>>().join(", ");
+        return say!("commands: {commands}", "команды: {commands}");
+    }
     let examples = verb.get_before_help().map(ToString::to_string).unwrap_or_default();
     let mut examples = examples.lines().skip(1).map(str::trim);
     let first = examples.clone().next();
@@ -176,11 +192,47 @@ fn verb_in<'a>(command: &'a Command, words: &[String]) -> Option<(String, &'a Co
     found
 }
 
-/// The verb that a mistyped one probably is.
-fn verb_near(word: &str) -> Option<String> {
+/// The command that a mistyped one probably is: one of the verb that is given, else a verb.
+fn command_near(word: &str) -> Option<String> {
     let command = command(Lang::En);
-    let verbs = command.get_subcommands().filter(|verb| !verb.is_hide_set()).map(Command::get_name);
-    stend_spec::parse::nearest(word, verbs).map(str::to_string)
+    let given = verb_given(&command);
+    let within = given.as_ref().map_or(&command, |(_, verb)| *verb);
+    let known = within.get_subcommands().filter(|one| !one.is_hide_set()).map(Command::get_name);
+    stend_spec::parse::nearest(word, known).map(str::to_string)
+}
+
+/// Whether an argument is the one with this name, in either language.
+fn is(name: &'static str, argument: &str) -> bool {
+    [Lang::En, Lang::Ru].iter().any(|lang| placeholder(name, *lang) == argument)
+}
+
+/// What is said of an argument that must be there.
+fn missing(argument: &str) -> Say {
+    match is("RUN", argument) {
+        true => say!("name a run, e.g. `last`", "укажите прогон, например `last`"),
+        false => say!("`{argument}` is missing", "не указано: `{argument}`"),
+    }
+}
+
+/// What does here what an unknown argument does in other tools: options of fio, a path behind the suite, a port.
+fn of_other_tools(argument: &str) -> Option<Say> {
+    let command = command(Lang::En);
+    let (name, _) = verb_given(&command)?;
+    let is_word = !argument.starts_with('-');
+    match (name.as_str(), argument.split('=').next().unwrap_or_default()) {
+        ("run", "--target" | "--filename" | "--directory" | "--device") => {
+            Some(say!("name the target with `--on`", "объект задаёт `--on`"))
+        }
+        ("run", "--direct") => Some(say!("I/O is direct by default", "прямой ввод-вывод и так включён")),
+        ("serve", "--port") => Some(say!(
+            "address and port are in one option: `--listen 127.0.0.1:PORT`",
+            "адрес и порт задаёт один ключ: `--listen 127.0.0.1:ПОРТ`"
+        )),
+        ("run", _) if is_word && !std::env::args().any(|word| word == "--on" || word.starts_with("--on=")) => {
+            Some(say!("did you mean `--on {argument}`?", "возможно, `--on {argument}`?"))
+        }
+        _ => None,
+    }
 }
 
 /// An option with one dash that has two: `-on` is read as `-o n`, and what is said of the rest misleads.

@@ -5,7 +5,7 @@ use clap::{Arg, ArgAction, ArgGroup, Command};
 use stend_base::{Lang, Say, say};
 
 pub(super) fn run(lang: Lang) -> Command {
-    let about = say!("measure a target with a suite", "измерить объект набором испытаний");
+    let about = say!("measure a directory, file or device", "измерить каталог, файл или диск набором тестов");
     let examples = "stend run quick --on /mnt/test\n\
                     stend run --rw randread --bs 4k --qd 1,4,16,64 --on /mnt/test\n\
                     stend run --rw randrw --mix 70 --bs 8k,64k --jobs 4 --time 10s --on /mnt/test --print-suite\n\
@@ -34,7 +34,7 @@ pub(super) fn run(lang: Lang) -> Command {
     );
     let beside = say!(
         "run although another run of Stend loads the same drives; both results mention it",
-        "запустить, хотя те же накопители нагружает другой прогон Stend; это будет отмечено в обоих результатах"
+        "запустить, хотя те же накопители нагружает другой прогон Стенда; это будет отмечено в обоих результатах"
     );
     let dry_run = say!(
         "show what the run would do, write and need; change nothing",
@@ -64,7 +64,7 @@ pub(super) fn run(lang: Lang) -> Command {
     arguments.extend(orders(lang));
     // An order may hold a gate.
     let gates = ArgGroup::new("gates").args(["gate", "expect", "order"]).multiple(true);
-    verb("run", about, examples, "SUITE --on PATH", arguments, lang).group(gates)
+    verb("run", about, examples, "[SUITE] --on PATH", arguments, lang).group(gates)
 }
 
 /// What holds whatever the suite says, or follows from nothing in it.
@@ -83,7 +83,7 @@ fn instead_of_the_suite(lang: Lang) -> [Arg; 4] {
     );
     let engine = say!(
         "native, or fio to check Stend against it (default: the suite's)",
-        "native или fio для проверки Stend (по умолчанию — из набора)"
+        "native или fio для проверки Стенда (по умолчанию — из набора)"
     );
     [
         option("repeats", "N", repeats, lang),
@@ -229,7 +229,7 @@ const ORDERED: [&str; 29] = [
 fn vm(lang: Lang) -> Arg {
     let vm = say!(
         "run in these virtual machines, which `stend vm up` has started: all of them load together, each its own disks, or PATH",
-        "выполнить в этих виртуальных машинах, запущенных `stend vm up`: все нагружают одновременно, каждая свои диски или PATH"
+        "выполнить в этих виртуальных машинах, запущенных `stend vm up`: все нагружают одновременно, каждая свои диски или ПУТЬ"
     );
     option("vm", "NAME", vm, lang)
         .conflicts_with_all(["hosts", "ssh", "lab", "storage", "stand", "against", "resume", "confirm", "group"])
@@ -238,12 +238,12 @@ fn vm(lang: Lang) -> Arg {
 /// What several load hosts do together.
 fn of_several(lang: Lang) -> [Arg; 2] {
     let on_loss = say!(
-        "with several load hosts: what happens when one of them is lost during the run: `stop` ends it (default), `go-on` lets the others go on, and a caveat lists the trials without it",
-        "с несколькими нагружающими машинами: что делать, если одна из машин потеряна во время прогона: `stop` — закончить (по умолчанию), `go-on` — остальные продолжают, а оговорка перечислит испытания без неё"
+        "if one of several load hosts is lost: `stop` ends the run (default), `go-on` continues without it",
+        "если одна из нагружающих машин потеряна: `stop` — закончить (по умолчанию), `go-on` — продолжить без неё"
     );
     let load = say!(
-        "with several load hosts: whose jobs, queue depths and rates those of the suite are: of `each-host` (default), or of `all-hosts` together, so that each makes an equal part",
-        "с несколькими нагружающими машинами: к чему относятся задания, глубина очереди и частота из набора: к каждой машине, `each-host` (по умолчанию), или ко всем вместе, `all-hosts`: тогда каждая получает равную долю"
+        "jobs, queue depths and rates of the suite are those of `each-host` (default), or of `all-hosts` together, each with an equal part",
+        "задания, глубина очереди и частота в наборе — для каждой нагружающей машины, `each-host` (по умолчанию), или для всех вместе, `all-hosts`, поровну"
     );
     [
         option("load", "each-host|all-hosts", load, lang)
@@ -257,7 +257,7 @@ fn of_several(lang: Lang) -> [Arg; 2] {
 fn beside(lang: Lang) -> [Arg; 2] {
     let observe = say!(
         "also watch this host during the run: `ssh:HOST`, or the name of a running machine of the lab; all its drives, or those below paths (ssh:nas=/srv/a,/srv/b); repeat for several hosts",
-        "наблюдать во время прогона ещё и за этой машиной: `ssh:HOST` или имя запущенной машины лаборатории; за всеми её накопителями или за теми, что под путями (ssh:nas=/srv/a,/srv/b); для нескольких машин повторите"
+        "наблюдать во время прогона ещё и за этой машиной: `ssh:МАШИНА` или имя запущенной машины лаборатории; за всеми её накопителями или за теми, что под путями (ssh:nas=/srv/a,/srv/b); для нескольких машин повторите"
     );
     let sources = say!(
         "file of sources: values to read during the run where no program can be copied, such as those of a closed array: by a command, over ssh, HTTP or SNMP",
@@ -272,20 +272,20 @@ const BESIDE_HOSTS: [&str; 6] = ["ssh", "lab", "storage", "stand", "against", "r
 /// What is measured, where, and what may be lost there.
 fn places(lang: Lang) -> Vec<Arg> {
     let on = say!(
-        "directory, file or block device (path or identity); several of one kind are loaded at the same time; with --resume only if the next arm replaces the target",
-        "каталог, файл или блочное устройство (путь или идентификатор); несколько одного вида нагружаются одновременно; с --resume — только если следующий вариант заменяет объект"
+        "directory, file or block device (path or identity); several of one kind are loaded at the same time",
+        "каталог, файл или блочное устройство (путь или идентификатор); несколько одного вида нагружаются одновременно"
     );
     let against = say!(
-        "measure this target, too, in turn with `--on`, block by block, and compare it with that; several times: each is compared",
-        "измерить ещё и этот объект, поочерёдно с `--on`, блок за блоком, и сравнить с ним; можно указать несколько раз"
+        "another target to compare with `--on`; both are measured alternately; repeatable",
+        "ещё один объект для сравнения с `--on`; измеряются попеременно; можно повторять"
     );
     let stand = say!(
         "stand file, or the name of a built-in one (`stend stands`): put it up, measure it and take it down; several are measured in turn and compared with the first",
         "файл стенда или имя встроенного (`stend stands`): поднять, измерить и убрать; несколько измеряются по очереди и сравниваются с первым"
     );
     let rebuild = say!(
-        "build the stands anew for every block of the suite, in alternating order, so that differences between builds and drift count correctly",
-        "собирать стенды заново для каждого блока набора, в чередующемся порядке: тогда различие сборок и дрейф учтены верно"
+        "build each stand anew for every block: intervals then include differences between builds",
+        "собирать стенд заново для каждого блока: интервал учтёт различие сборок"
     );
     let confirm = say!(
         "allow writing to the device with this identity (`stend inspect` prints it); once for each device",
@@ -296,16 +296,16 @@ fn places(lang: Lang) -> Vec<Arg> {
         "разрешить затереть эту найденную на устройстве метку, например ext4"
     );
     let storage = say!(
-        "a host of a stand of several, beside the measured one: `NAME=ssh:HOST`, or `NAME=MACHINE` with the name of a running machine of the lab; once for each; `NAME=` may be left out where there is one",
-        "машина стенда на нескольких машинах, кроме измеряемой: `ИМЯ=ssh:HOST` или `ИМЯ=МАШИНА` с именем запущенной машины лаборатории; для каждой отдельно; если она одна, `ИМЯ=` не нужно"
+        "the host that has the drives of a stand over several hosts: `NAME=ssh:HOST`, or `NAME=MACHINE` with the name of a running machine of the lab; once for each; `NAME=` may be left out where there is one",
+        "машина с накопителями для стенда на нескольких машинах: `ИМЯ=ssh:МАШИНА` или `ИМЯ=ИМЯ` запущенной машины лаборатории; для каждой отдельно; если она одна, `ИМЯ=` не нужно"
     );
     let ssh = say!(
         "run on another host that `ssh` knows (root@db1); PATH is one of its drives or directories; this program is copied there once; several hosts load together, each on its own PATH: `--on HOST:PATH`, or one PATH that is meant on each",
-        "выполнить на другой машине, известной `ssh` (root@db1); PATH — её накопитель или каталог; программа копируется туда один раз; несколько машин нагружают одновременно, каждая свой PATH: `--on HOST:PATH` или один PATH, который есть на каждой"
+        "выполнить на другой машине, известной `ssh` (root@db1); ПУТЬ — её накопитель или каталог; программа копируется туда один раз; несколько машин нагружают одновременно, каждая свой ПУТЬ: `--on МАШИНА:ПУТЬ` или один ПУТЬ, который есть на каждой"
     );
     let lab = say!(
         "machine file, or the name of a built-in one (`stend lab machines`): start this virtual machine and run in it; or the name of a running machine; PATH is one of its drives or directories",
-        "файл машины или имя встроенной (`stend lab machines`): запустить эту виртуальную машину и выполнить прогон в ней; или имя запущенной; PATH — её накопитель или каталог"
+        "файл машины или имя встроенной (`stend lab machines`): запустить эту виртуальную машину и выполнить прогон в ней; или имя запущенной; ПУТЬ — её накопитель или каталог"
     );
     let [load, on_loss] = of_several(lang);
     let [observe, sources] = beside(lang);

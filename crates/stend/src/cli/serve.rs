@@ -27,7 +27,7 @@ pub(super) fn serve(lang: Lang) -> Command {
     let mut arguments = where_and_how(lang);
     arguments.push(flag("new-certificate", None, new_certificate, lang).conflicts_with("certificate"));
     arguments.push(flag("new-token", None, new_token, lang));
-    verb("serve", about, examples, word(lang, "[COMMAND]", "[КОМАНДА]"), arguments, lang)
+    verb("serve", about, examples, "[COMMAND]", arguments, lang)
         .args_conflicts_with_subcommands(true)
         .disable_help_subcommand(true)
         .subcommand_help_heading(word(lang, "Commands", "Команды"))
@@ -38,18 +38,18 @@ pub(super) fn serve(lang: Lang) -> Command {
 /// Where the server listens and how it encrypts: the same for `serve` and for its unit.
 fn where_and_how(lang: Lang) -> Vec<Arg> {
     let listen = say!(
-        "address and port (default: {LISTEN}); on addresses of other machines the server always encrypts; port 0 takes a free one",
+        "address and port (default: {LISTEN}); on addresses that others can reach it always encrypts; port 0 takes a free one",
         "адрес и порт (по умолчанию {LISTEN}); на адресах, доступных другим машинам, сервер всегда шифрует; порт 0 — любой свободный"
     );
-    let tls = say!("encrypt on addresses of this machine, too", "шифровать и на адресах этой машины");
+    let tls = say!("encrypt on 127.0.0.1, too", "шифровать и на 127.0.0.1");
     let certificate = say!(
         "certificate with its chain in PEM; without one the server makes its own and prints the fingerprint",
         "сертификат с цепочкой в PEM; без него сервер делает свой и печатает отпечаток"
     );
     let key = say!("private key of the certificate in PEM", "закрытый ключ сертификата в PEM");
     let name = say!(
-        "name by which the server is asked beside those of the certificate; may be repeated",
-        "имя, по которому обращаются к серверу, кроме имён из сертификата; можно повторять"
+        "another host name of this server, e.g. behind a proxy; repeatable",
+        "ещё одно имя этого сервера, например за прокси; можно повторять"
     );
     vec![
         option("listen", "ADDRESS", listen, lang).default_value(LISTEN).hide_default_value(true),
@@ -89,10 +89,7 @@ fn backup(lang: Lang) -> Command {
 }
 
 fn restore(lang: Lang) -> Command {
-    let about = say!(
-        "make a server of a backup, where there is none; nothing is replaced",
-        "создать сервер из резервной копии там, где его нет; ничего не заменяется"
-    );
+    let about = say!("restore a backup; refused if a server exists", "восстановить из копии; если сервер есть — отказ");
     let file = say!("what `backup` wrote", "файл, записанный `backup`");
     let arguments = vec![positional("FILE", file, lang)];
     action("restore", about, "stend serve restore server.zip", "FILE", arguments, lang)
@@ -100,7 +97,5 @@ fn restore(lang: Lang) -> Command {
 
 /// A command of the server, with the help that every verb has.
 fn action(name: &'static str, about: Say, examples: &str, usage: &str, arguments: Vec<Arg>, lang: Lang) -> Command {
-    let options = word(lang, "[OPTIONS]", "[ПАРАМЕТРЫ]");
-    verb(name, about, examples, usage, arguments, lang)
-        .override_usage(format!("stend serve {name} {usage} {options}").replace("  ", " "))
+    super::action(("serve", name), about, examples, usage, arguments, lang)
 }

@@ -6,8 +6,8 @@ use stend_base::{Lang, Say, say};
 
 pub(super) fn stand(lang: Lang) -> Command {
     let about = say!(
-        "build layers of storage from a file: `plan` shows the exact commands, `up` builds the layers, `status` shows their state, `down` removes them",
-        "собрать слои хранилища по файлу: `plan` показывает точные команды, `up` собирает слои, `status` показывает их состояние, `down` убирает"
+        "build layers of storage from a file: `plan` shows the exact commands, `up` builds the layers, `status` shows their state, `down` removes them. `up` destroys the data of the drives it names (`plan` shows which) and needs root",
+        "собрать слои хранилища по файлу: `plan` показывает точные команды, `up` собирает слои, `status` показывает их состояние, `down` убирает. `up` уничтожает данные названных накопителей (каких — покажет `plan`) и требует прав root"
     );
     let examples = "stend stand plan btrfs-raid1\nstend stand up btrfs-raid1\nstend stand status\n\
                     stend stand down btrfs-raid1\nstend run quick --stand btrfs-raid1";
@@ -23,12 +23,12 @@ pub(super) fn stand(lang: Lang) -> Command {
         "в машине лаборатории: имя запущенной, а для `plan` — файл машины"
     );
     let storage = say!(
-        "a host of a stand of several, beside the measured one: `NAME=ssh:HOST`, or `NAME=MACHINE` with the name of a running machine of the lab; once for each; `NAME=` may be left out where there is one",
-        "машина стенда на нескольких машинах, кроме измеряемой: `ИМЯ=ssh:HOST` или `ИМЯ=МАШИНА` с именем запущенной машины лаборатории; для каждой отдельно; если она одна, `ИМЯ=` не нужно"
+        "the host that has the drives of a stand over several hosts: `NAME=ssh:HOST`, or `NAME=MACHINE` with the name of a running machine of the lab; once for each; `NAME=` may be left out where there is one",
+        "машина с накопителями для стенда на нескольких машинах: `ИМЯ=ssh:МАШИНА` или `ИМЯ=ИМЯ` запущенной машины лаборатории; для каждой отдельно; если она одна, `ИМЯ=` не нужно"
     );
     let ssh = say!(
-        "on another host that `ssh` knows (root@db1); this program is copied there once; several are the load hosts of a stand of several hosts",
-        "на другой машине, известной `ssh` (root@db1); программа копируется туда один раз; несколько — нагружающие машины стенда на нескольких машинах"
+        "on another host that `ssh` knows (root@db1); this program is copied there once; give it again for more load hosts",
+        "на другой машине, известной `ssh` (root@db1); программа копируется туда один раз; повторите для других нагружающих машин"
     );
     let arguments = vec![
         action,
@@ -37,7 +37,7 @@ pub(super) fn stand(lang: Lang) -> Command {
         option("ssh", "HOST", ssh, lang).conflicts_with("lab").action(clap::ArgAction::Append),
         option("storage", "NAME=HOST", storage, lang).action(clap::ArgAction::Append),
     ];
-    verb("stand", about, examples, "ACTION FILE", arguments, lang)
+    verb("stand", about, examples, "ACTION [FILE]", arguments, lang)
 }
 
 pub(super) fn stands(lang: Lang) -> Command {

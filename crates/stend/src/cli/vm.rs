@@ -1,6 +1,6 @@
 //! The words of `stend vm`.
 
-use super::{positional, verb, word};
+use super::{positional, verb, with_commands};
 use clap::{Arg, Command};
 use stend_base::{Lang, Say, say};
 
@@ -15,11 +15,7 @@ pub fn vm(lang: Lang) -> Command {
                     stend run quick --vm web\n\
                     stend vm status web\n\
                     stend vm down web";
-    verb("vm", about, examples, word(lang, "COMMAND", "КОМАНДА"), Vec::new(), lang)
-        .subcommand_required(true)
-        .disable_help_subcommand(true)
-        .subcommand_help_heading(word(lang, "Commands", "Команды"))
-        .subcommand_value_name(word(lang, "COMMAND", "КОМАНДА"))
+    with_commands(verb("vm", about, examples, "COMMAND", Vec::new(), lang), lang)
         .subcommands([plan(lang), up(lang), status(lang), console(lang), down(lang)])
         .subcommand(connect(lang))
 }
@@ -79,7 +75,5 @@ fn name(lang: Lang) -> Arg {
 }
 
 fn action(name: &'static str, about: Say, examples: &str, usage: &str, arguments: Vec<Arg>, lang: Lang) -> Command {
-    let options = word(lang, "[OPTIONS]", "[ПАРАМЕТРЫ]");
-    verb(name, about, examples, usage, arguments, lang)
-        .override_usage(format!("stend vm {name} {usage} {options}").replace("  ", " "))
+    super::action(("vm", name), about, examples, usage, arguments, lang)
 }

@@ -1,6 +1,6 @@
 //! The words of `stend watch`, `stend record`, `stend top`, `stend journal`, `stend bundle` and `stend monitoring`.
 
-use super::{choice, flag, force, option, positional, run_argument, verb};
+use super::{action, choice, flag, force, option, positional, run_argument, verb, with_commands};
 use clap::{ArgGroup, Command, value_parser};
 use stend_base::{Lang, Say, say};
 
@@ -96,7 +96,7 @@ const OF_PROBLEMS: [&str; 4] = ["acknowledge", "unacknowledge", "mute", "unmute"
 pub(super) fn journal(lang: Lang) -> Command {
     let about = say!(
         "problems of a host that was recorded or measured: drives, arrays, paths, ports, temperatures, memory",
-        "проблемы хоста по записи или прогону: накопители, массивы, пути, порты, температуры, память"
+        "проблемы машины по записи или прогону: накопители, массивы, пути, порты, температуры, память"
     );
     let open = say!("only problems that are open", "только открытые проблемы");
     let acknowledge = say!(
@@ -196,10 +196,9 @@ pub(super) fn notify(lang: Lang) -> Command {
         flag("log", None, log, lang),
     ];
     let examples = "stend notify vendor receivers.yaml\nstend notify vendor receivers.yaml --approve 3\nstend notify vendor receivers.yaml --log";
-    let vendor = verb("vendor", vendor, examples, "FILE", arguments, lang);
-    verb("notify", about, "stend notify vendor receivers.yaml", "", Vec::new(), lang)
-        .subcommand_required(true)
-        .subcommand(vendor)
+    let vendor = action(("notify", "vendor"), vendor, examples, "FILE", arguments, lang);
+    let notify = verb("notify", about, "stend notify vendor receivers.yaml", "COMMAND", Vec::new(), lang);
+    with_commands(notify, lang).subcommand(vendor)
 }
 
 pub(super) fn monitoring(lang: Lang) -> Command {

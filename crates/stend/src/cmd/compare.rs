@@ -18,7 +18,7 @@ pub fn compare(arguments: &ArgMatches, out: &Out) -> Result<()> {
         return super::published::compare(arguments, table, out);
     }
     if arguments.get_flag("sample-gate") {
-        return out.result(super::gate::SAMPLE);
+        return out.result(super::gate::sample(out.lang));
     }
     super::is_page(arguments)?;
     // What is wrong with a gate or an output is said before anything is read.

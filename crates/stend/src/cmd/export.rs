@@ -128,8 +128,8 @@ fn jobs(arguments: &ArgMatches, output: Option<Output>, out: &Out) -> Result<()>
     let lacks = exported.lacks.len();
     out.note(
         say!(
-            "{lacks} settings are missing or differ; the file begins with their list",
-            "параметров, которых нет или которые отличаются: {lacks}; файл начинается с их списка"
+            "{lacks} settings are missing or differ, listed at the top of the file",
+            "параметров, которых нет или которые отличаются: {lacks}, список в начале файла"
         )
         .get(out.lang),
     );

@@ -4,7 +4,7 @@ use crate::out::Out;
 use crate::save::Output;
 use clap::ArgMatches;
 use stend_analyse::gate::{GateFinding, Open, Outcome};
-use stend_base::{Error, Kind, Result, Say, say};
+use stend_base::{Error, Kind, Lang, Result, Say, say};
 use stend_record::{GateText, RunRecord};
 use stend_spec::arm::Arm;
 use stend_spec::gate::Gate;
@@ -12,8 +12,10 @@ use stend_spec::order::{NamedText, Order, Work};
 use stend_spec::parse::nearest;
 use stend_spec::suite::Suite;
 
-/// A gate to begin with.
-pub const SAMPLE: &str = include_str!("gate.yaml");
+/// A gate to begin with; both languages have the same rules.
+pub fn sample(lang: Lang) -> &'static str {
+    lang.pick(include_str!("gate.yaml"), include_str!("gate.ru.yaml"))
+}
 
 /// The gate that `--gate` and `--expect` give together; `None` without either.
 ///
@@ -101,7 +103,7 @@ fn check_cases(gate: &Gate, suite: &Suite) -> Result<()> {
     };
     let known = names.join("`, `");
     Err(Error::usage(message).hint(match nearest(cases, all()) {
-        Some(near) => say!("did you mean `{near}`?", "возможно, имелось в виду `{near}`?"),
+        Some(near) => say!("did you mean `{near}`?", "возможно, `{near}`?"),
         None => say!("its cases: `{known}`", "случаи набора: `{known}`"),
     }))
 }

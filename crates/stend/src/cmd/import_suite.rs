@@ -5,7 +5,8 @@ mod table;
 use crate::out::Out;
 use crate::save::Output;
 use clap::ArgMatches;
-use stend_base::{Result, say};
+use stend_base::text::plural_en;
+use stend_base::{Lang, Result, say, say_in};
 use stend_interop::jobs::{self, ImportContext, Imported, SIZE_MAX, Weight};
 
 /// Prints or writes the suite that the jobs become.
@@ -40,9 +41,12 @@ pub fn import(arguments: &ArgMatches, out: &Out) -> Result<()> {
     out.result(&file)?;
     let count = |weight| imported.notes.iter().filter(|note| note.weight == weight).count();
     let (decided, changed) = (count(Weight::Decided), count(Weight::Changed));
+    let (en, ru) = (plural_en(decided as u64, "decision", "decisions"), format!("решений: {decided}"));
+    let others = |lang| say_in!(lang, ", with another meaning: {changed}", ", с другим значением: {changed}");
+    let [other_en, other_ru] = [Lang::En, Lang::Ru].map(|lang| if changed > 0 { others(lang) } else { String::new() });
     let places = say!(
-        "decided for you: {decided}, different meaning: {changed}; the file begins with their list\nnext      stend run {file} --on PATH --dry-run",
-        "решено за вас: {decided}, значит другое: {changed}; файл начинается с их списка\nдальше    stend run {file} --on PATH --dry-run"
+        "{decided} {en}{other_en}, listed at the top of `{file}`\nnext      stend run {file} --on PATH --dry-run",
+        "{ru}{other_ru}, список в начале `{file}`\nдальше    stend run {file} --on ПУТЬ --dry-run"
     );
     out.note(places.get(out.lang));
     Ok(())

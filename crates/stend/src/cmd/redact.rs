@@ -57,8 +57,8 @@ pub(super) fn told(redaction: &Redaction, lang: Lang) -> String {
     };
     let (en, ru) = (said.en, said.ru);
     let said = say!(
-        "{en}; names that you chose (suites, cases, stands, labels) remain: read it before you share it",
-        "{ru}; имена, которые выбрали вы (наборов, случаев, стендов, метки), остались: прочитайте, прежде чем отправить"
+        "{en}; names that you chose (suites, cases, stands, labels) remain: check these before you share it",
+        "{ru}; имена, которые выбрали вы (наборов, случаев, стендов, метки), остались: проверьте их перед отправкой"
     );
     said.get(lang).to_string()
 }

@@ -93,8 +93,8 @@ fn stand_plans(order: &Order, stands: Vec<StandText>, terminal: Terminal, out: &
         return Err(refused);
     }
     let more = say!(
-        "More can be told once the stand is up: `stend stand up FILE`, then a dry run with its target in `--on`.",
-        "Остальное станет известно, когда стенд поднят: `stend stand up ФАЙЛ`, затем пробный запуск с его объектом в `--on`."
+        "What the suite writes shows only on a stand that is up: `stend stand up FILE`, then a dry run with its target in `--on`.",
+        "Что запишет набор, видно только на поднятом стенде: `stend stand up ФАЙЛ`, затем пробный запуск с его объектом в `--on`."
     );
     out.note(more.get(out.lang));
     Ok(())

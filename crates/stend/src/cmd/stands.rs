@@ -50,7 +50,7 @@ fn for_whom(file: &File) -> Say {
 fn known(all: &Embedded, name: &str, unknown: Say, list: Say) -> Result<&'static File> {
     all.named(name).ok_or_else(|| {
         let near = stend_spec::parse::nearest(name, all.all().iter().map(|file| file.name));
-        let hint = near.map(|near| say!("did you mean `{near}`?", "возможно, имелось в виду `{near}`?"));
+        let hint = near.map(|near| say!("did you mean `{near}`?", "возможно, `{near}`?"));
         Error::usage(unknown).hint(hint.unwrap_or(list))
     })
 }

@@ -31,7 +31,7 @@ pub(super) fn print(shown: &[ListedSuite], is_named: bool, out: &Out) -> Result<
 pub(super) fn unknown<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Box<Error> {
     Error::usage(say!("no suite `{name}` is built in", "встроенного набора `{name}` нет")).hint(
         match stend_spec::parse::nearest(name, known) {
-            Some(near) => say!("did you mean `{near}`?", "возможно, имелось в виду `{near}`?"),
+            Some(near) => say!("did you mean `{near}`?", "возможно, `{near}`?"),
             None => say!("`stend suites` lists them", "какие есть, покажет `stend suites`"),
         },
     )

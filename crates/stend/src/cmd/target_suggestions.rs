@@ -12,7 +12,7 @@ const ON_ROOT: &str = "/var/tmp";
 /// The error when `--on` is missing.
 pub(super) fn none_named() -> Box<Error> {
     let [en, ru] = [Lang::En, Lang::Ru].map(|lang| directories(&mounts().unwrap_or_default(), lang));
-    Error::usage(say!("`--on PATH` is missing: what is to be measured?", "не указано, что измерять: `--on PATH`"))
+    Error::usage(say!("`--on PATH` is missing: what is to be measured?", "не указано, что измерять: `--on ПУТЬ`"))
     .hint(say!(
         "a directory, in which a test file is made and removed again:{en}\na whole device; all data on it will be lost: `stend inspect` lists the possible ones with their `--confirm`",
         "каталог, в котором создаётся и потом удаляется тестовый файл:{ru}\nустройство целиком; данные на нём пропадут: подходящие устройства с нужным `--confirm` перечислит `stend inspect`"
