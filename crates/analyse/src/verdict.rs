@@ -362,8 +362,8 @@ mod tests {
         check(
             &record,
             expect![[r#"
-                Do not rely on these numbers: check H18 (the range was written) fails in 2 of 3 cases. Reads of unwritten blocks are answered from a map, not from the medium. Fill the range first. Random read, 4 KiB, 32 in flight: 84 195 IOPS ± 0.8 %, p99 569 µs. Durable random write, 4 KiB, 1 in flight, fdatasync after each: 1230 IOPS ± 0.8 %, p99 1.21 ms.
-                На эти числа полагаться нельзя: проверка H18 (область записана) не пройдена в 2 из 3 случаев. Чтение никогда не записанных блоков обслуживается по карте, без обращения к носителю. Сначала заполните область. Случайное чтение, 4 КиБ, 32 в очереди: 84 195 IOPS ± 0,8 %, p99 569 мкс. Случайная запись с подтверждением, 4 КиБ, 1 в очереди, fdatasync после каждой: 1230 IOPS ± 0,8 %, p99 1,21 мс.
+                Do not rely on these numbers: check H18 (the range was written) fails in 2 of 3 cases. Blocks that were never written answer without the medium. Let Stend write first (`--confirm`), or measure a device that holds data. Random read, 4 KiB, 32 in flight: 84 195 IOPS ± 0.8 %, p99 569 µs. Durable random write, 4 KiB, 1 in flight, fdatasync after each: 1230 IOPS ± 0.8 %, p99 1.21 ms.
+                На эти числа полагаться нельзя: проверка H18 (область записана) не пройдена в 2 из 3 случаев. Никогда не записанные блоки читаются без носителя. Дайте Стенду сначала записать (`--confirm`) или возьмите устройство с данными. Случайное чтение, 4 КиБ, 32 в очереди: 84 195 IOPS ± 0,8 %, p99 569 мкс. Случайная запись с подтверждением, 4 КиБ, 1 в очереди, fdatasync после каждой: 1230 IOPS ± 0,8 %, p99 1,21 мс.
             "#]],
         );
     }
@@ -418,8 +418,8 @@ mod tests {
         check(
             &record,
             expect![[r#"
-                Random read, 4 KiB, 32 in flight: 84 195 IOPS ± 0.8 %, p99 569 µs. Durable random write, 4 KiB, 1 in flight, fdatasync after each: 1230 IOPS ± 0.8 %, p99 1.21 ms. The run has no recorded end: it is still in progress, or it was killed. This is what was recorded until now.
-                Случайное чтение, 4 КиБ, 32 в очереди: 84 195 IOPS ± 0,8 %, p99 569 мкс. Случайная запись с подтверждением, 4 КиБ, 1 в очереди, fdatasync после каждой: 1230 IOPS ± 0,8 %, p99 1,21 мс. У прогона нет записанного конца: он ещё идёт или был прерван. Показано то, что записано до сих пор.
+                Random read, 4 KiB, 32 in flight: 84 195 IOPS ± 0.8 %, p99 569 µs. Durable random write, 4 KiB, 1 in flight, fdatasync after each: 1230 IOPS ± 0.8 %, p99 1.21 ms. The run has no recorded end: it is still in progress, or it was killed. This is what was recorded until now. Continue a killed run: `stend run --resume NAME`.
+                Случайное чтение, 4 КиБ, 32 в очереди: 84 195 IOPS ± 0,8 %, p99 569 мкс. Случайная запись с подтверждением, 4 КиБ, 1 в очереди, fdatasync после каждой: 1230 IOPS ± 0,8 %, p99 1,21 мс. У прогона нет записанного конца: он ещё идёт или был прерван. Показано то, что записано до сих пор. Продолжить прерванный: `stend run --resume ИМЯ`.
             "#]],
         );
     }
@@ -476,8 +476,8 @@ mod tests {
         check(
             &record,
             expect![[r#"
-            Nothing was measured. The run has no recorded end: it is still in progress, or it was killed. This is what was recorded until now.
-            Ничего не измерено. У прогона нет записанного конца: он ещё идёт или был прерван. Показано то, что записано до сих пор.
+            Nothing was measured. The run has no recorded end: it is still in progress, or it was killed. This is what was recorded until now. Continue a killed run: `stend run --resume NAME`.
+            Ничего не измерено. У прогона нет записанного конца: он ещё идёт или был прерван. Показано то, что записано до сих пор. Продолжить прерванный: `stend run --resume ИМЯ`.
         "#]],
         );
     }

@@ -113,6 +113,13 @@ pub fn bytes(value: Bytes, lang: Lang) -> String {
     format!("{} {}", decimal(text, lang), units[unit])
 }
 
+/// A place on a device, exactly, in the largest unit that says it without a fraction: `512 MiB`, `513 B`.
+pub fn offset(at: u64, lang: Lang) -> String {
+    let shown = bytes(Bytes(at), lang);
+    let is_exact = at.trailing_zeros() >= at.max(1).ilog2() / 10 * 10;
+    if is_exact { shown } else { format!("{} {}", count(at), lang.pick("B", "Б")) }
+}
+
 /// A latency in the unit that keeps it at or above 1: `84.2 µs`, `1.20 ms`.
 pub fn latency(value: Nanos, lang: Lang) -> String {
     match latency_unit(value, lang) {

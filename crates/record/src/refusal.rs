@@ -141,7 +141,7 @@ impl Refusal {
             }
             Refusal::HeldBy { pid: 0, .. } => say!(
                 "is held exclusively by a program or driver that Stend cannot see",
-                "удерживается монопольно программой или драйвером, которых Stend не видит"
+                "удерживается монопольно программой или драйвером, которых Стенд не видит"
             ),
             Refusal::HeldBy { pid, name } => {
                 say!("is held open by process {pid} ({name})", "открыт процессом {pid} ({name})")
@@ -153,7 +153,7 @@ impl Refusal {
             ),
             Refusal::ForeignFile => say!(
                 "is a file that Stend did not create; foreign files are only read",
-                "файл создан не Stend; чужие файлы только читаются"
+                "создан не Стендом; чужие файлы только читаются"
             ),
             Refusal::DuplicateIdentity { other } => say!(
                 "has the same identity as `{other}`; if these are paths to one drive, name the multipath device over them",
@@ -174,7 +174,7 @@ impl Refusal {
             ),
             Refusal::InUseByRun { pid, run } => say!(
                 "is in use by another run of Stend (process {pid}, `{run}`)",
-                "занят другим прогоном Stend (процесс {pid}, `{run}`)"
+                "занят другим прогоном Стенда (процесс {pid}, `{run}`)"
             ),
             Refusal::Exported { name } => {
                 say!("is exported to other hosts as `{name}`", "экспортируется другим машинам под именем `{name}`")

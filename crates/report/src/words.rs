@@ -5,7 +5,7 @@ use stend_analyse::findings::{Basis, Caveat, CheckStatus};
 use stend_analyse::history::Followed;
 use stend_base::text::{counted, plural_en, plural_ru};
 use stend_base::{Millionths, Say, format, say};
-use stend_record::{TargetKind, TrialStatus};
+use stend_record::{Device, TargetKind, TrialStatus};
 use stend_spec::until::Until;
 use stend_spec::workload::Op;
 
@@ -129,6 +129,15 @@ pub fn trial_status(status: Option<TrialStatus>) -> Option<Say> {
         Some(TrialStatus::Mismatch) => Some(say!("wrong data", "неверные данные")),
         None => Some(say!("no end", "нет конца")),
     }
+}
+
+/// Whether a device spins, as far as that can be believed: what is no drive only passes on what it was given.
+pub fn spins(device: &Device) -> Option<Say> {
+    let is_drive = device.kind == "disk" && !device.is_virtual;
+    (device.rotational == Some(true)).then(|| match is_drive {
+        true => say!("spinning", "вращающийся"),
+        false => say!("reports itself as spinning", "заявлен как вращающийся"),
+    })
 }
 
 /// Kind of a target.

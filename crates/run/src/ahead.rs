@@ -125,7 +125,7 @@ fn with_ledger_outside(plan: Plan, facts: &Facts, asked: &Asked) -> Result<Plan>
     );
     Err(Error::preflight(message).hint(say!(
         "put the run file on another drive or machine with `-o FILE`; in `/dev/shm` it survives killed processes, but not a crash of this machine",
-        "поместите файл прогона в другое место (`-o FILE`): на другой накопитель или другую машину; в `/dev/shm` он переживёт гибель процессов, но не сбой этой машины"
+        "поместите файл прогона в другое место (`-o ФАЙЛ`): на другой накопитель или другую машину; в `/dev/shm` он переживёт гибель процессов, но не сбой этой машины"
     )))
 }
 

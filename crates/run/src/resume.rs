@@ -74,9 +74,10 @@ impl Progressed {
     }
 }
 
-fn nothing_to_resume() -> Box<Error> {
+fn nothing_to_resume(name: &str) -> Box<Error> {
     let message = say!("the run is complete; there is nothing to resume", "прогон завершён; продолжать нечего");
-    Error::run_file(message).hint(say!("`stend show` prints its results", "результаты напечатает `stend show`"))
+    Error::run_file(message)
+        .hint(say!("`stend show {name}` prints its results", "результаты напечатает `stend show {name}`"))
 }
 
 /// Reads from a run file how far its plan was walked.
@@ -86,7 +87,7 @@ fn nothing_to_resume() -> Box<Error> {
 /// ended before its target was known.
 pub fn progressed(run: &RunRecord) -> Result<Progressed> {
     if run.state == RunState::Complete {
-        return Err(nothing_to_resume());
+        return Err(nothing_to_resume(&run.header.id));
     }
     let (Some(host), [_, ..]) = (&run.load().facts, run.load().targets.as_slice()) else {
         return Err(ended_too_early());

@@ -73,7 +73,7 @@ pub(crate) fn explain(path: &str, error: NotClaimed) -> Box<Error> {
         )
         .hint(say!(
             "find it with `lslocks`; partitioning tools, installers and another run of Stend take this lock",
-            "найдите её командой `lslocks`; эту блокировку берут программы разметки, установщики и другой прогон Stend"
+            "найдите её командой `lslocks`; эту блокировку берут программы разметки, установщики и другой прогон Стенда"
         )),
         NotClaimed::Busy => permission::refused(path, &[Refusal::HeldBy { pid: 0, name: String::new() }]),
         NotClaimed::Changed(what) => changed(path, &what),

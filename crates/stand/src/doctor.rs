@@ -150,7 +150,7 @@ fn leftovers(roots: &Roots, places: Vec<PathBuf>, root: bool) -> Vec<CheckupItem
     let kept: Vec<_> = places.iter().flat_map(|place| testfile::kept(roots, place)).collect();
     let others: Vec<_> = places.iter().flat_map(|place| testfile::of_others(roots, place)).collect();
     if dead.is_empty() && kept.is_empty() && others.is_empty() {
-        return vec![fine("leftovers", say!("no dead run left anything", "прерванные прогоны ничего не оставили"))];
+        return vec![fine("leftovers", say!("no leftovers of killed runs", "остатков прерванных прогонов нет"))];
     }
     let kept = kept.iter().map(|(path, note)| to_be_judged(path, &note.owner, root));
     let others = others.iter().map(|(path, whose)| of_another(path, *whose));

@@ -30,14 +30,26 @@ pub(crate) fn preflight(path: &str, what: &Say, error: &std::io::Error) -> Box<E
             "освободите место, укажите другой каталог или задайте в наборе меньший `fill: {{size: …}}`"
         )),
         PermissionDenied => error_with(say!(
-            "devices need root; of directories name one of your own, for example `mkdir ~/stend-test` and `--on ~/stend-test`",
-            "для устройств нужны права root; каталог укажите свой, например `mkdir ~/stend-test` и `--on ~/stend-test`"
+            "run as root for a device; for a directory, name one of yours, e.g. `--on ~/stend-test`",
+            "для устройства нужны права root; каталог укажите свой, например `--on ~/stend-test`"
         )),
         ReadOnlyFilesystem => error_with(say!(
             "the file system is mounted read-only; name a directory on another one",
             "файловая система смонтирована только для чтения; укажите каталог на другой"
         )),
         _ => Error::preflight(message),
+    }
+}
+
+/// The same of what is kept of a stand or of changes of the machine: only root may.
+pub(crate) fn of_root(path: &str, what: &Say, error: &std::io::Error) -> Box<Error> {
+    let told = preflight(path, what, error);
+    match error.kind() {
+        std::io::ErrorKind::PermissionDenied => told.hint(say!(
+            "stands and changes of the machine need root: `sudo stend stand up …`, `sudo stend run …`",
+            "для стендов и изменений на машине нужны права root: `sudo stend stand up …`, `sudo stend run …`"
+        )),
+        _ => told,
     }
 }
 

@@ -1,6 +1,6 @@
 //! From what a target is and what the user said: may it be written? Pure.
 
-use stend_base::{Code, Error, Result, Say, say};
+use stend_base::{Code, Error, Lang, Result, Say, format, say};
 use stend_record::{Refusal, Sampled, TargetFacts, TargetKind, UNKNOWN_DATA, WriteAccess};
 use stend_spec::permission::Permission;
 
@@ -114,7 +114,7 @@ fn carried(signatures: &[String], contents: Option<&Sampled>) -> Say {
 /// What a sample found that belongs to nobody as far as can be seen, as a clause.
 fn unknown_data(contents: &Sampled) -> Say {
     let Sampled { blocks, other, first_other, mark, .. } = contents;
-    let first = first_other.unwrap_or(0);
+    let [first_en, first_ru] = [Lang::En, Lang::Ru].map(|lang| format::offset(first_other.unwrap_or(0), lang));
     let Say { en, ru } = match mark {
         Some(mark) => {
             let (by, at) = (&mark.by, mark.broken_at.unwrap_or(0));
@@ -126,8 +126,8 @@ fn unknown_data(contents: &Sampled) -> Say {
         None => Say::same(""),
     };
     say!(
-        "it holds data that Stend did not write: {other} of {blocks} sampled blocks, the first at byte {first}{en}",
-        "на нём есть данные, записанные не Stend: {other} из {blocks} прочитанных блоков, первый — со смещения {first}{ru}"
+        "it holds data that Stend did not write: {other} of {blocks} sampled blocks, the first at {first_en}{en}",
+        "на нём есть данные, записанные не Стендом: {other} из {blocks} прочитанных блоков, первый — со смещения {first_ru}{ru}"
     )
 }
 
@@ -137,7 +137,7 @@ pub(crate) fn refused(path: &str, reasons: &[Refusal]) -> Box<Error> {
     let (en, ru) = (why.en, why.ru);
     let error = Error::new(
         Code::TargetRefused,
-        say!("refused to write to `{path}`: it {en}", "запись в `{path}` отклонена: {ru}"),
+        say!("refused to write to `{path}`: it {en}", "запись в `{path}` отклонена: объект {ru}"),
     );
     match reasons.first().and_then(Refusal::way_out) {
         Some(hint) => error.hint(hint),

@@ -333,7 +333,7 @@ impl Told<'_, '_> {
             let (name, target) = (member.name(), &disk.target);
             return Err(Error::refused(say!(
                 "the disk `{target}` of `{name}` is `{now}`, which Stend did not make; it is left alone",
-                "диск `{target}` машины `{name}` — это `{now}`, созданный не Stend; он не тронут"
+                "диск `{target}` машины `{name}` — это `{now}`, созданный не Стендом; он не тронут"
             )));
         }
         if now.ends_with(SNAPSHOT) {

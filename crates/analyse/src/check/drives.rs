@@ -74,8 +74,8 @@ pub fn bytes(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
         ));
     }
     check.measured(measured).fail(say!(
-        "Some data never reached the drives: a cache above them answered, or still held the data. Use a larger range, or find and name that cache.",
-        "Часть данных не дошла до накопителей: ответил кэш над ними или данные остались в нём. Увеличьте область или найдите и назовите этот кэш."
+        "Some data never reached the drives: a cache above them answered, or still holds it. Use a larger range.",
+        "Часть данных не дошла до накопителей: ответил кэш над ними или они остались в нём. Увеличьте область."
     ))
 }
 

@@ -28,8 +28,8 @@ pub fn zeros(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
         return check.pass(measured);
     }
     check.measured(measured).fail(say!(
-        "Reads of unwritten blocks are answered from a map, not from the medium. Fill the range first.",
-        "Чтение никогда не записанных блоков обслуживается по карте, без обращения к носителю. Сначала заполните область."
+        "Blocks that were never written answer without the medium. Let Stend write first (`--confirm`), or measure a device that holds data.",
+        "Никогда не записанные блоки читаются без носителя. Дайте Стенду сначала записать (`--confirm`) или возьмите устройство с данными."
     ))
 }
 

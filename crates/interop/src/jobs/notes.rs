@@ -104,7 +104,7 @@ impl Notes {
         let near = known.min_by_key(|k| distance(name, k)).filter(|k| distance(name, k) <= 2);
         let name = shown(name);
         let hint = match near {
-            Some(near) => say!("did you mean `{near}`?", "возможно, имелось в виду `{near}`?"),
+            Some(near) => say!("did you mean `{near}`?", "возможно, `{near}`?"),
             None => say!(
                 "leave it out, or take `--lenient`, which lists what is left out",
                 "уберите её или добавьте `--lenient`: тогда пропущенное будет перечислено"

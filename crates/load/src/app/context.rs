@@ -46,6 +46,6 @@ pub(super) fn failed(program: &str, last: &str) -> Box<Error> {
     ))
     .hint(say!(
         "its output is in the run file: `stend export RUN --format json`",
-        "её сообщения — в файле прогона: `stend export RUN --format json`"
+        "её сообщения — в файле прогона: `stend export ПРОГОН --format json`"
     ))
 }

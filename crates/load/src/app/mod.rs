@@ -281,7 +281,7 @@ fn said_nothing(why: &str) -> Box<Error> {
         say!("no client printed a usable result: {why}", "ни один клиент не напечатал пригодного результата: {why}");
     Error::preflight(message).hint(say!(
         "its command and output are in the run file: `stend export RUN --format json`",
-        "его команда и сообщения — в файле прогона: `stend export RUN --format json`"
+        "его команда и сообщения — в файле прогона: `stend export ПРОГОН --format json`"
     ))
 }
 

@@ -222,7 +222,7 @@ fn not_understood(ended: &child::Ended, why: &str) -> Box<Error> {
             Error::preflight(say!("fio failed ({status}): {words}", "fio завершился неудачей ({status}): {words}"))
                 .hint(say!(
                     "its command, output and job file are in the run file: `stend export RUN --format json`",
-                    "его команда, сообщения и файл задания — в файле прогона: `stend export RUN --format json`"
+                    "его команда, сообщения и файл задания — в файле прогона: `stend export ПРОГОН --format json`"
                 ))
         }
         None => {

@@ -6,6 +6,7 @@ use crate::words;
 use stend_analyse::Comparison;
 use stend_analyse::compare::{Doubt, Floor, Judged, Noise, P, Ratio, RatioBasis, Robust, Rule, Test, Verdict};
 use stend_analyse::findings::{CheckId, CheckResult, CheckStatus, GradeLevel};
+use stend_base::text::plural_ru;
 use stend_base::{Lang, Nanos, Say, format, say};
 
 /// A smaller p is printed as less than this.
@@ -138,15 +139,17 @@ fn summary_of(comparison: &Comparison, run: usize) -> Say {
 fn repeat(rule: &Rule) -> Say {
     let Some(blocks) = rule.suggested.filter(|blocks| *blocks <= BLOCKS_OFFERED) else {
         return say!(
-            "Single blocks differ too much to decide more by repeating: stop what else runs, or take longer trials.",
-            "Отдельные блоки слишком различаются, и повторы мало что решат: остановите остальную нагрузку или удлините испытания."
+            "The blocks differ too much; repeats will not help. Stop other load or use longer trials.",
+            "Блоки слишком различаются, повторы не помогут. Остановите другую нагрузку или удлините испытания."
         );
     };
     let cost = cost(rule, blocks);
     let (en, ru) = (cost.en, cost.ru);
+    let word = plural_ru(blocks.into(), "повтор", "повтора", "повторов");
+    let verb = plural_ru(blocks.into(), "даст", "дадут", "дадут");
     say!(
-        "To decide more, {blocks} blocks are needed{en}: `stend run … --repeats {blocks}`.",
-        "Чтобы решить больше, нужно блоков: {blocks}{ru}: `stend run … --repeats {blocks}`."
+        "{blocks} repeats would decide it{en}: `--repeats {blocks}`.",
+        "Ясность {verb} {blocks} {word}{ru}: `--repeats {blocks}`."
     )
 }
 

@@ -162,9 +162,11 @@ fn stack(m: &mut Markup, devices: &[&Device]) {
 }
 
 fn kind(device: &Device) -> Say {
+    // A virtual disk passes on what it was given.
+    let spins = device.rotational == Some(true) && device.kind == "disk" && !device.is_virtual;
     let words = [
         (device.is_virtual, say!("virtual", "виртуальное")),
-        (device.rotational == Some(true), say!("spinning", "вращающееся")),
+        (spins, say!("spinning", "вращающееся")),
         (device.rotational == Some(false) && !device.is_virtual, say!("solid state", "твердотельное")),
         (device.removable, say!("removable", "съёмное")),
     ];

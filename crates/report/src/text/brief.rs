@@ -38,12 +38,15 @@ pub fn brief(findings: &Findings, name: &str, lang: Lang, width: usize, colour: 
         let said = say!("not run: {which}: {en}", "не выполнено: {which_ru}: {ru}");
         out.push_str(&super::paragraph("– ", said.get(lang), screen.width));
     }
-    let (remarks, more) = (remarks(findings), shell::join(&["stend", "show", "-v", name]));
-    let line = format!("{}: {more}", remarks.get(lang));
+    let ((remarks, is_bare), more) = (remarks(findings), shell::join(&["stend", "show", "-v", name]));
+    let (remarks, details) = (remarks.get(lang), lang.pick("Details", "Подробно"));
+    let own = format!("{details}: {more}");
+    let line = if is_bare { format!("{remarks}. {own}") } else { format!("{remarks}: {more}") };
     // A command that is broken between lines cannot be copied.
-    out.push_str(&match width_of(&line) <= screen.width {
-        true => format!("{line}\n"),
-        false => format!("{}{more}\n", screen.paragraph(remarks.get(lang))),
+    out.push_str(&match () {
+        () if width_of(&line) <= screen.width => format!("{line}\n"),
+        () if width_of(&own) <= screen.width => format!("{}{own}\n", screen.paragraph(&format!("{remarks}."))),
+        () => format!("{}{more}\n", screen.paragraph(&format!("{remarks}:"))),
     });
     out.push('\n');
     out.push_str(&faults::tables(&findings.faults, &screen));
@@ -66,8 +69,8 @@ pub(super) fn not_run(cases: &[NotRun]) -> Vec<(&Say, Vec<String>)> {
     reasons
 }
 
-/// What the numbers may be used for, and how much there is to read about them.
-fn remarks(findings: &Findings) -> Say {
+/// What the numbers may be used for, and how much there is to read about them; whether that is nothing.
+fn remarks(findings: &Findings) -> (Say, bool) {
     let caveats = findings.caveats.iter().filter(|caveat| !words::is_ending(caveat)).count();
     let left_out = not_run(&findings.not_run).len().saturating_sub(NOT_RUN_MOST);
     let counts = [
@@ -88,7 +91,7 @@ fn remarks(findings: &Findings) -> Say {
         GradeLevel::Screening => ("Screening, not for publishing", "Предварительная оценка, не для публикации"),
     };
     match en.is_empty() {
-        true => say!("{grade_en}. Details", "{grade_ru}. Подробно"),
-        false => say!("{grade_en}. {en}", "{grade_ru}. {ru}"),
+        true => (say!("{grade_en}", "{grade_ru}"), true),
+        false => (say!("{grade_en}. {en}", "{grade_ru}. {ru}"), false),
     }
 }

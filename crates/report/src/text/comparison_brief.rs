@@ -74,7 +74,12 @@ fn changed(comparison: &Comparison, columns: usize) -> Say {
     };
     let values = width_of(&said(true, Lang::En)).max(width_of(&said(true, Lang::Ru))) + 30 <= 2 * columns;
     let (en, ru) = (said(values, Lang::En), said(values, Lang::Ru));
-    say!("Changed: {en}. The same: {same}.", "Изменились: {ru}. Совпадают: {same}.")
+    let (same_en, same_ru) = match same {
+        0 => (String::new(), String::new()),
+        1 => (" 1 other condition is the same.".to_string(), " Остальные условия (1) совпадают.".to_string()),
+        _ => (format!(" {same} other conditions are the same."), format!(" Остальные условия ({same}) совпадают.")),
+    };
+    say!("Changed: {en}.{same_en}", "Изменились: {ru}.{same_ru}")
 }
 
 /// How much there is to read, and where.

@@ -3,7 +3,8 @@
 use super::layout::{clean, paragraph, width};
 use crate::shell;
 use crate::words;
-use stend_base::{Lang, Say, format, say};
+use stend_base::text::plural_ru;
+use stend_base::{Bytes, Lang, Say, format, say};
 use stend_record::{Device, OwnMark, Refusal, Sampled, TargetFacts, TargetKind, WriteAccess};
 
 /// The facts of a target for a person, at most `width` columns wide (40 at least).
@@ -71,13 +72,14 @@ fn fields(facts: &TargetFacts, lang: Lang, columns: usize) -> String {
 
 /// What a sample of its blocks found.
 fn contents(found: &Sampled) -> Say {
+    let word = plural_ru(found.blocks.into(), "блок", "блока", "блоков");
     let [blocks, blank, ours, other] = [found.blocks, found.blank, found.ours, found.other].map(format::count);
     let read = say!(
-        "{blocks} blocks of 4 KiB read: {blank} erased, {ours} that Stend wrote, {other} of other data",
-        "прочитано блоков по 4 КиБ: {blocks}; стёртых {blank}, записанных Stend {ours}, с другими данными {other}"
+        "sampled {blocks} blocks: {blank} erased, {other} of other data, {ours} written by Stend",
+        "проверено {blocks} {word}: стёртых {blank}, других данных {other}, записано Стендом {ours}"
     );
     let first = match found.first_other {
-        Some(at) => say!(", the first at byte {at}", ", первый — со смещения {at}"),
+        Some(at) => say!(|lang| ", the first at {at}", ", первый — со смещения {at}", at = format::offset(at, lang)),
         None => Say::same(""),
     };
     let mark = match &found.mark {
@@ -128,7 +130,6 @@ fn describe(device: &Device, lang: Lang) -> String {
     parts.extend(device.model.clone());
     parts.extend(device.identity.clone());
     let marks = [
-        (device.rotational == Some(true), say!("spinning", "вращающийся")),
         (device.removable, say!("removable", "съёмный")),
         (
             device.reserve == Some(true),
@@ -139,6 +140,7 @@ fn describe(device: &Device, lang: Lang) -> String {
             say!("virtual: its lower devices are not visible", "виртуальный: устройства под ним не видны"),
         ),
     ];
+    parts.extend(words::spins(device).map(|spins| spins.get(lang).to_string()));
     parts.extend(marks.iter().filter(|(holds, _)| *holds).map(|(_, word)| word.get(lang).to_string()));
     parts.retain(|p| !p.is_empty());
     format!("{}: {}", device.name, parts.join(", "))
@@ -148,11 +150,15 @@ fn describe(device: &Device, lang: Lang) -> String {
 fn access(facts: &TargetFacts, lang: Lang, columns: usize) -> String {
     let put = |first: &str, say: Say| paragraph(first, say.get(lang), columns);
     match &facts.access {
+        WriteAccess::OwnDirectory if facts.free == Bytes(0) => put(
+            "✖ ",
+            say!("Nothing can be written here: there is no free space.", "Записать сюда нельзя: свободного места нет."),
+        ),
         WriteAccess::OwnDirectory => put(
             "✔ ",
             say!(
                 "Writing: only in a directory that Stend creates here and removes again.",
-                "Запись: только в отдельном каталоге, который Stend создаёт здесь и затем удаляет."
+                "Запись: только в отдельном каталоге, который Стенд создаёт здесь и затем удаляет."
             ),
         ),
         WriteAccess::Nowhere => put(
@@ -189,8 +195,7 @@ fn refused(facts: &TargetFacts, reasons: &[Refusal], put: &dyn Fn(&str, Say) -> 
     let (unread, others): (Vec<&Refusal>, Vec<&Refusal>) = reasons.iter().partition(|reason| reason.is_unreadable());
     let mut out: String = unread.iter().map(|reason| put("✖ ", cannot_read(&facts.named, reason))).collect();
     if !others.is_empty() {
-        let never =
-            say!("Never written, no flag helps; it", "Запись невозможна, и никакой ключ её не разрешит; объект");
+        let never = say!("Stend never writes to it: it", "Стенд никогда не пишет на него: объект");
         out.push_str(&put("✖ ", never));
         others.iter().for_each(|reason| out.push_str(&put("    – ", reason.say())));
     }

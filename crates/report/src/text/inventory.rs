@@ -1,6 +1,7 @@
 //! `stend inspect` without a target: the storage of a host as a tree, drives first.
 
 use super::layout::{clean, columns};
+use crate::words;
 use stend_base::{Bytes, Lang, Say, format, say};
 use stend_record::parts::{Link, LinkState};
 use stend_record::{FabricPath, Health, Inventory, InventoryDevice, WriteAccess};
@@ -66,7 +67,7 @@ fn row(devices: &[InventoryDevice], index: usize, lang: Lang) -> Vec<String> {
     let InventoryDevice { device, mounted, access, serial, logical_block, physical_block, signatures, .. } =
         &devices[index];
     let kind = [Some(device.kind.clone()), device.array(), device.transport.clone()];
-    let spins = (device.rotational == Some(true)).then(|| say!("spinning", "вращающийся").get(lang).to_string());
+    let spins = words::spins(device).map(|spins| spins.get(lang).to_string());
     let kind: Vec<String> = kind.into_iter().flatten().chain(spins).collect();
     let model = [device.model.clone(), device.firmware.clone()].into_iter().flatten().collect::<Vec<_>>().join(" ");
     let marks: Vec<&str> = signatures.iter().map(|mark| mark.name.as_str()).collect();

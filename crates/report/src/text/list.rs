@@ -92,7 +92,7 @@ fn state(run: &ListedRun) -> Say {
     match run.state {
         RunState::Complete => say!("complete", "завершён"),
         RunState::Open if run.going_on => say!("going on", "идёт"),
-        RunState::Open => say!("no end", "нет конца"),
+        RunState::Open => say!("running or killed", "оборван или идёт"),
         RunState::Suspended { .. } => say!("waits for you", "ждёт вас"),
         RunState::Ended { .. } => say!("ended early", "прерван"),
     }

@@ -76,18 +76,24 @@ pub fn table(cases: &[CaseFinding], detail: Detail, screen: &Screen) -> String {
     let unit = LatencyUnit::for_cases(cases);
     let axes = axes(cases);
     let rows: Vec<Row> = cases.iter().flat_map(|case| rows(case, &axes, (unit, detail), screen)).collect();
-    let heads = heads(detail, screen);
-    let widths: [usize; 7] =
-        std::array::from_fn(|i| rows.iter().map(|r| r.width(i)).chain([width(&heads[i])]).max().unwrap_or(0));
-    let columns: usize = widths.iter().map(|w| w + GAP.len()).sum();
+    let named = heads(screen);
     let unit_name = unit.name();
     let unit = unit_name.get(screen.lang);
-    let firsts = [Firsts::with_axes(&rows, &axes, screen), Firsts::of_labels(&rows, screen, columns)];
-    let fits = |firsts: &Firsts| firsts.width() + columns <= screen.width && firsts.is_readable();
-    let mut out = match firsts.into_iter().find(fits) {
-        Some(firsts) => wide(&rows, &firsts, &heads, &widths, unit, screen),
-        None => stacked(&rows, &heads, unit, screen),
+    let in_columns = |heads: &[String; 7]| {
+        let widths: [usize; 7] =
+            std::array::from_fn(|i| rows.iter().map(|r| r.width(i)).chain([width(&heads[i])]).max().unwrap_or(0));
+        let columns: usize = widths.iter().map(|w| w + GAP.len()).sum();
+        let firsts = [Firsts::with_axes(&rows, &axes, screen), Firsts::of_labels(&rows, screen, columns)];
+        let fits = |firsts: &Firsts| firsts.width() + columns <= screen.width && firsts.is_readable();
+        firsts.into_iter().find(fits).map(|firsts| wide(&rows, &firsts, heads, &widths, unit, screen))
     };
+    // In brief the glyphs may do without their head: they are explained below the table.
+    let mut bare = named.clone();
+    if detail == Detail::Brief {
+        bare[6].clear();
+    }
+    let drawn = in_columns(&named).or_else(|| in_columns(&bare));
+    let mut out = drawn.unwrap_or_else(|| stacked(&rows, &named, unit, screen));
     out.push_str(&screen.faint(&signs(cases, detail, screen)));
     out
 }
@@ -190,7 +196,7 @@ fn signs(cases: &[CaseFinding], detail: Detail, screen: &Screen) -> String {
     if signs.is_empty() { String::new() } else { super::paragraph("", &signs.join(", "), screen.width) }
 }
 
-fn heads(detail: Detail, screen: &Screen) -> [String; 7] {
+fn heads(screen: &Screen) -> [String; 7] {
     let words = [
         say!("result", "результат"),
         Say::same("± 95 %"),
@@ -198,11 +204,7 @@ fn heads(detail: Detail, screen: &Screen) -> [String; 7] {
         figures::quantile_name(QUANTILES[1]),
         figures::quantile_name(QUANTILES[2]),
         say!("max", "макс."),
-        match detail {
-            // The glyphs are explained below the table, if there are any.
-            Detail::Brief => Say::same(""),
-            Detail::Full => say!("checks", "проверки"),
-        },
+        say!("checks", "проверки"),
     ];
     words.map(|word| word.get(screen.lang).to_string())
 }

@@ -213,6 +213,13 @@ fn a_device_that_cannot_be_read_has_no_empty_list_of_marks_and_no_word_of_readin
 }
 
 #[test]
+fn inspect_says_that_nothing_can_be_written_where_there_is_no_space() {
+    let full = TargetFacts { free: stend_base::Bytes(0), ..fixture::target() };
+    assert!(inspect_text(&full, Lang::En, 80).contains("✖ Nothing can be written here"));
+    assert!(!inspect_text(&fixture::target(), Lang::En, 80).contains("Nothing can be written"));
+}
+
+#[test]
 fn inspect_fits_a_narrow_terminal() {
     assert_fits(&inspect_text(&refused(), Lang::Ru, 40), 40);
 }

@@ -299,7 +299,7 @@ fn lines(text: &str, shown: &str) -> Result<(Vec<Entry>, u64)> {
 }
 
 fn cannot(path: &str, error: &std::io::Error) -> Box<Error> {
-    crate::io_errors::preflight(path, &say!("keep the journal of changes", "вести журнал изменений"), error)
+    crate::io_errors::of_root(path, &say!("keep the journal of changes", "вести журнал изменений"), error)
 }
 
 #[cfg(test)]

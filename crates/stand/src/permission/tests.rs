@@ -90,7 +90,7 @@ fn unknown_data_are_told_with_their_place_and_may_be_named_where_a_sample_found_
     assert_eq!(
         answer(&with(7, None), &["serial:A1"], &[]),
         "Unsafe error: refused to write to `/dev/x`: it holds data that Stend did not write: 7 of 3072 sampled blocks, \
-         the first at byte 8192\nhint: if that may be lost, add --overwrite-signature=unknown-data"
+         the first at 8 KiB\nhint: if that may be lost, add --overwrite-signature=unknown-data"
     );
     let broken = answer(&with(7, Some(mark(Some(8192)))), &["serial:A1"], &[]);
     assert!(broken.contains("`R-1` marked its data there, but byte 8192 was written since"), "{broken}");

@@ -47,8 +47,7 @@ pub(crate) fn remove(roots: &Roots, name: &str, journal: &Journal) -> Result<()>
     journal.remove()?;
     let directory = local(roots).join(name);
     let what = say!("remove the directory of the stand", "удалить каталог стенда");
-    std::fs::remove_dir(&directory)
-        .map_err(|e| crate::io_errors::preflight(&directory.display().to_string(), &what, &e))
+    std::fs::remove_dir(&directory).map_err(|e| crate::io_errors::of_root(&directory.display().to_string(), &what, &e))
 }
 
 fn busy(path: &Path) -> Box<Error> {

@@ -24,12 +24,12 @@ pub(super) fn other_engine(cases: u32, differences: &[Difference]) -> Words {
             Lang::En => plural_en(u64::from(cases), "case", "cases"),
             Lang::Ru => plural_ru(u64::from(cases), "случае", "случаях", "случаях"),
         };
-        let all: Vec<String> = differences.iter().map(|difference| difference.say().get(l).to_string()).collect();
+        let all: Vec<String> = differences.iter().map(|difference| sentence(difference.say().get(l))).collect();
         say_in!(
             l,
-            "In {cases} {case} fio makes the I/O, not Stend's own engine. Differences: {d}.",
-            "В {cases} {case} ввод-вывод выполняет fio, а не генератор самого Stend. Отличия: {d}.",
-            d = all.join("; ")
+            "In {cases} {case} fio makes the I/O, not Stend's own engine. {d}",
+            "В {cases} {case} ввод-вывод выполняет fio, а не генератор самого Стенда. {d}",
+            d = all.join(" ")
         )
     });
     Words {
@@ -39,6 +39,13 @@ pub(super) fn other_engine(cases: u32, differences: &[Difference]) -> Words {
             "Так проверяют один генератор другим, каждый в своём прогоне или случае; для результатов нужен `--engine native`."
         ),
     }
+}
+
+/// Words as a sentence of their own.
+fn sentence(words: &str) -> String {
+    let mut letters = words.chars();
+    let first = letters.next().into_iter().flat_map(char::to_uppercase);
+    first.chain(letters).chain(['.']).collect()
 }
 
 pub(super) fn kernel_workers(count: u32) -> Words {

@@ -9,12 +9,12 @@ use stend_base::{Lang, Nanos, Say, Share, format, say, say_in};
 pub(super) fn no_end() -> Words {
     Words {
         text: say!(
-            "The run has no recorded end: it is still in progress, or it was killed. This is what was recorded until now.",
-            "У прогона нет записанного конца: он ещё идёт или был прерван. Показано то, что записано до сих пор."
+            "The run has no recorded end: it is still in progress, or it was killed. This is what was recorded until now. Continue a killed run: `stend run --resume NAME`.",
+            "У прогона нет записанного конца: он ещё идёт или был прерван. Показано то, что записано до сих пор. Продолжить прерванный: `stend run --resume ИМЯ`."
         ),
         advice: say!(
-            "Show it again later; if the process is gone, run it again.",
-            "Откройте позже; если процесса уже нет, запустите прогон снова."
+            "Show it again later, or continue it if it was killed.",
+            "Откройте позже или продолжите, если он прерван."
         ),
     }
 }

@@ -171,8 +171,8 @@ fn alone(job: &Job, asked: u32, notes: &mut Notes) -> u32 {
         notes.decided(
             &option.place,
             say!(
-                "`iodepth={asked}` has no effect there: fio makes these I/Os one after the other",
-                "`iodepth={asked}` там не действует: fio выполняет эти операции по одной"
+                "fio's default engine ignores `iodepth={asked}`: it makes these I/Os one after the other",
+                "движок fio по умолчанию не учитывает `iodepth={asked}`: эти операции идут по одной"
             ),
         );
     }

@@ -138,7 +138,7 @@ pub fn unfit(unfit: &UnfitLimit) -> Say {
     match near {
         Some(near) => say!(
             "{en}: no such case was measured; did you mean `{near}`?",
-            "{ru}: такой случай не измерялся; возможно, имелось в виду `{near}`?"
+            "{ru}: такой случай не измерялся; возможно, `{near}`?"
         ),
         None => say!("{en}: not measured", "{ru}: не измерялось"),
     }

@@ -23,7 +23,7 @@ pub(super) fn loops(context: &StepContext, files: &LoopFiles) -> Made {
             wait: None,
         });
         made.steps.push(Change {
-            what: say!("put a loop device over {file}", "создать петлевое устройство над {file}"),
+            what: say!("put a loop device over {file}", "создать loop-устройство над {file}"),
             erases: Vec::new(),
             done: Condition::Loop(file.clone()),
             // Past the page cache of the file: or every write would be answered from memory.
