@@ -237,6 +237,14 @@ mod tests {
     }
 
     #[test]
+    fn a_place_on_a_device_is_exact_in_the_largest_unit_that_says_it() {
+        let at = [0, 512, 8192, 512 << 20, 3 << 19, (1 << 30) + 1].map(|at| offset(at, Lang::En));
+        let group = "1\u{a0}572\u{a0}864 B";
+        assert_eq!(at, ["0 B", "512 B", "8 KiB", "512 MiB", group, "1\u{a0}073\u{a0}741\u{a0}825 B"]);
+        assert_eq!(offset(512 << 20, Lang::Ru), "512 МиБ");
+    }
+
+    #[test]
     fn parts_are_shown_so_that_they_add_up_to_the_total() {
         let shown = |total: f64, of: &[f64]| (number(total, Lang::En), parts(total, of, Lang::En).join(" + "));
         assert_eq!(shown(20.498, &[14.349, 6.149]), ("20.5".into(), "14.4 + 6.1".into()));

@@ -220,6 +220,21 @@ fn inspect_says_that_nothing_can_be_written_where_there_is_no_space() {
 }
 
 #[test]
+fn only_a_drive_is_said_to_spin_and_what_lies_between_reports_it() {
+    let mut facts = refused();
+    facts.devices[0].rotational = Some(true);
+    for (kind, is_virtual, told) in [
+        ("disk", false, ", spinning"),
+        ("disk", true, ", reports itself as spinning"),
+        ("loop", false, ", reports itself as spinning"),
+    ] {
+        (facts.devices[0].kind, facts.devices[0].is_virtual) = (kind.into(), is_virtual);
+        let screen = inspect_text(&facts, Lang::En, 110);
+        assert!(screen.split_whitespace().collect::<Vec<_>>().join(" ").contains(told), "{screen}");
+    }
+}
+
+#[test]
 fn inspect_fits_a_narrow_terminal() {
     assert_fits(&inspect_text(&refused(), Lang::Ru, 40), 40);
 }
