@@ -217,7 +217,7 @@ impl Refusal {
             }
             Refusal::ForeignFile => say!(
                 "name its directory instead: Stend makes a test file of its own there",
-                "укажите вместо него каталог: Stend создаст там свой тестовый файл"
+                "укажите вместо него каталог: Стенд создаст там свой тестовый файл"
             ),
             Refusal::RootDisk { .. } => say!(
                 "name a directory on it to use a test file",
@@ -229,7 +229,7 @@ impl Refusal {
             ),
             Refusal::MountInLeftover { at } => say!(
                 "check it with `findmnt '{at}'` and unmount it; Stend removes nothing in it",
-                "посмотрите командой `findmnt '{at}'`, что это, и размонтируйте; Stend внутри ничего не удаляет"
+                "посмотрите командой `findmnt '{at}'`, что это, и размонтируйте; Стенд внутри ничего не удаляет"
             ),
             Refusal::NoPermission { root: false } => say!("run as root", "запустите от root"),
             Refusal::NoPermission { root: true } => {

@@ -201,13 +201,13 @@ fn a_device_that_cannot_be_read_has_no_empty_list_of_marks_and_no_word_of_readin
     let user = of(vec![Refusal::NoPermission { root: false }], Lang::En);
     assert!(user.contains("unknown: no permission to read") && !user.contains("none found"), "{user}");
     assert!(user.contains("✖ `nvme0n1` cannot be read: permission denied. Run as root."), "{user}");
-    assert!(!user.contains("Reading is possible") && !user.contains("no flag helps"), "{user}");
+    assert!(!user.contains("Reading is possible") && !user.contains("never writes to it"), "{user}");
     let user = of(vec![Refusal::NoPermission { root: false }], Lang::Ru);
     assert!(user.contains("неизвестны: нет прав на чтение") && user.contains("Запустите от root."), "{user}");
     let root = of(vec![Refusal::NoPermission { root: true }], Lang::En);
     assert!(root.contains("container") && !root.contains("Run as root"), "{root}");
     let used = of(vec![Refusal::NoPermission { root: false }, Refusal::Swap { device: "nvme0n1".into() }], Lang::En);
-    assert!(used.contains("no flag helps") && used.contains("holds active swap"), "{used}");
+    assert!(used.contains("never writes to it") && used.contains("holds active swap"), "{used}");
     let read_only = of(vec![Refusal::ReadOnly], Lang::En);
     assert!(read_only.contains("none found") && read_only.contains("Reading is possible"), "{read_only}");
 }
