@@ -149,8 +149,7 @@ fn plain(argument: &str) -> String {
 /// What helps with a command line that is wrong: an example of the verb if something is missing, else its help.
 fn how_to_go_on(kind: ErrorKind, missing: &[String]) -> Say {
     let command = command(Lang::En);
-    let words: Vec<String> = std::env::args().skip(1).collect();
-    let Some((name, verb)) = verb_in(&command, &words) else {
+    let Some((name, verb)) = verb_given(&command) else {
         return say!(
             "`stend --help` lists the commands, `stend COMMAND --help` their options",
             "команды перечислит `stend --help`, параметры команды — `stend КОМАНДА --help`"
@@ -179,7 +178,7 @@ fn how_to_go_on(kind: ErrorKind, missing: &[String]) -> Say {
     }
 }
 
-/// The verb of the command line, with what it is called: `lab up`. `None` without one.
+/// The verb of these words, with what it is called: `lab up`. `None` without one.
 fn verb_in<'a>(command: &'a Command, words: &[String]) -> Option<(String, &'a Command)> {
     let mut found: Option<(String, &Command)> = None;
     for word in words {
@@ -190,6 +189,11 @@ fn verb_in<'a>(command: &'a Command, words: &[String]) -> Option<(String, &'a Co
         }
     }
     found
+}
+
+/// That of the command line.
+fn verb_given(command: &Command) -> Option<(String, &Command)> {
+    verb_in(command, &std::env::args().skip(1).collect::<Vec<_>>())
 }
 
 /// The command that a mistyped one probably is: one of the verb that is given, else a verb.
