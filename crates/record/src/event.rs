@@ -187,6 +187,34 @@ pub enum EventKind {
         /// What came.
         answer: SourceAnswer,
     },
+    /// From here on the wall clock of the host that is recorded is ahead of its CLOCK_MONOTONIC by another time: somebody set it, or the host
+    /// slept.
+    WallClock {
+        /// Wall-clock time minus CLOCK_MONOTONIC, ns.
+        ahead_ns: i64,
+    },
+    /// A problem of the host that is recorded opened, became worse, closed or came back. It is kept because samples grow coarser with age, and
+    /// a short problem would be lost with them.
+    Problem(Box<KeptProblem>),
+}
+
+/// A problem of the journal, as its recorder saw it. Words are those of the journal.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KeptProblem {
+    /// Stable word of the rule.
+    pub rule: String,
+    /// What it concerns.
+    pub object: String,
+    /// The worst that it was: stable word of the severity.
+    pub severity: String,
+    /// What was seen.
+    pub evidence: Say,
+    /// When it opened, on the clock of the host.
+    pub opened: Nanos,
+    /// When it closed; `None`: it was open.
+    pub closed: Option<Nanos>,
+    /// How often it came, within an hour of the time before.
+    pub times: u32,
 }
 
 /// Host and targets in one arm, as they were just after switching to it.

@@ -35,11 +35,12 @@ pub mod targets;
 mod together;
 mod trial;
 pub mod verification;
+mod wall_clock;
 
 pub use calibration::{Calibration, Subject};
 pub use checkup::{Checkup, CheckupItem, Level};
 pub use crash::{Aftermath, Crash, Replayed};
-pub use event::{ArmFacts, Event, EventKind};
+pub use event::{ArmFacts, Event, EventKind, KeptProblem};
 pub use facts::{
     Busy, Device, HostFacts, OwnMark, STAND_PATHS, Sampled, Signature, TargetFacts, TargetKind, UNKNOWN_DATA,
     WriteAccess, joins_paths,
@@ -64,3 +65,4 @@ pub use stand_answers::{DryRun, LayerStatus, PlannedDrive, PlannedStep, StandPla
 pub use together::together;
 pub use trial::{TrialPart, TrialRecord};
 pub use verification::{Defect, Verification};
+pub use wall_clock::WallClock;

@@ -79,6 +79,8 @@ fn is_of_the_run(kind: &EventKind) -> bool {
         | EventKind::Beside { .. }
         | EventKind::DriveHealth { .. }
         | EventKind::KernelErrors { .. }
+        | EventKind::WallClock { .. }
+        | EventKind::Problem(_)
         | EventKind::Devices { .. } => false,
     }
 }

@@ -7,7 +7,7 @@ use serde::Serialize;
 use stend_analyse::journal::marks::{Mark, Marks, Occurrence};
 use stend_analyse::journal::{Category, JournalRule, Problem, ProblemSeverity, RULES_VERSION};
 use stend_base::{Lang, Nanos, Say, say};
-use stend_record::RunRecord;
+use stend_record::{RunRecord, WallClock};
 
 /// Raised when a field changes its meaning or goes away; new fields do not raise it.
 const SCHEMA_VERSION: u32 = 1;
@@ -32,7 +32,7 @@ impl<'a> Said<'a> {
 }
 
 fn occurrence(run: &RunRecord, problem: &Problem) -> Occurrence {
-    problem.occurrence(run.header.realtime_offset_ns)
+    problem.occurrence(&WallClock::of(run))
 }
 
 /// Problems of a host for a person, open ones first, the newest on top; at most `width` columns wide.
@@ -162,7 +162,7 @@ pub(crate) fn span(run: &RunRecord, problem: &Problem) -> Say {
 }
 
 fn unix(run: &RunRecord, at: Nanos) -> i64 {
-    run.header.realtime_offset_ns.saturating_add_unsigned(at.0).div_euclid(1_000_000_000)
+    WallClock::of(run).unix_s(at)
 }
 
 #[derive(Serialize)]

@@ -19,6 +19,10 @@ use stend_spec::suite::Suite;
 /// How often the file is synced, made fewer samples of, and tried again when its disk was full.
 const EDGE_EVERY: Nanos = Nanos::secs(10);
 
+/// A difference between the clocks that moved by less is kept as it was, ns: times are shown in seconds, and NTP sets a clock only when it is
+/// off by more than an eighth of one.
+const WALL_MOVES: u64 = 500_000_000;
+
 /// What is to be recorded.
 #[derive(Debug, Clone)]
 pub struct RecordOrder {
@@ -49,8 +53,8 @@ pub enum RecordingNews<'a> {
     Host(&'a HostInfo),
     /// Something happened on the host. Readings of drives that say nothing new come here and not into the file.
     Happened(&'a Event),
-    /// A sample was read.
-    Read(&'a Sample),
+    /// A sample was read. What the listener adds is kept in the file as events of that moment: what it made of the sample.
+    Read(&'a Sample, &'a mut Vec<EventKind>),
     /// Worth a word, and told once.
     Warning(Say),
 }
@@ -61,6 +65,7 @@ pub enum RecordingNews<'a> {
 pub fn record(order: RecordOrder, control: &Control, tell: &mut dyn FnMut(RecordingNews)) -> Result<PathBuf> {
     let mut sampler = Sampler::new(Path::new("/"))?;
     let (header, path) = begin(&order)?;
+    let ahead = header.realtime_offset_ns;
     store::may_create(&path)?;
     let id = header.id.clone();
     let writer = store::create(&path, header, Options::default())?;
@@ -80,6 +85,7 @@ pub fn record(order: RecordOrder, control: &Control, tell: &mut dyn FnMut(Record
         .ok();
     let descriptions = Descriptions::of_this_host()?;
     let mut news = DeviceNews::new(Path::new("/"));
+    let mut wall = Wall::new(ahead);
     let mut file = File { writer, stuck: false, detachable: BTreeSet::new() };
     file.meet(descriptions.first(), &mut news, tell);
     news.unread().into_iter().for_each(|why| tell(RecordingNews::Warning(why)));
@@ -91,21 +97,26 @@ pub fn record(order: RecordOrder, control: &Control, tell: &mut dyn FnMut(Record
         let (sample, changed) = sampler.read();
         sampler.left_out().into_iter().for_each(|why| tell(RecordingNews::Warning(why)));
         let now = sample.at;
+        if let Some(kind) = wall.look(ahead_ns()) {
+            file.happened(Event::new(now, kind), tell);
+        }
         let other = changed.is_some();
         let changed = changed.map(|kind| News::kept(file.with_detachable(kind)));
         for News { kind, is_kept } in changed.into_iter().chain(news.take(now)) {
             let event = Event::new(now, kind);
-            tell(RecordingNews::Happened(&event));
-            if is_kept {
-                file.writer.append(Entry::Event(event));
+            match is_kept {
+                true => file.happened(event, tell),
+                false => tell(RecordingNews::Happened(&event)),
             }
         }
         if other {
             descriptions.ask();
         }
         descriptions.take().into_iter().for_each(|host| file.meet(host, &mut news, tell));
-        tell(RecordingNews::Read(&sample));
+        let mut found = Vec::new();
+        tell(RecordingNews::Read(&sample, &mut found));
         file.writer.append(Entry::Sample { host: HostId::LOAD, sample: Box::new(sample) });
+        found.into_iter().for_each(|kind| file.writer.append(Entry::Event(Event::new(now, kind))));
         if now >= edge {
             edge = now + EDGE_EVERY;
             file.edge(tell);
@@ -152,6 +163,34 @@ fn next(due: Nanos, now: Nanos, every: Nanos, end: Option<Nanos>) -> Option<Nano
     }
 }
 
+/// Wall-clock time minus the clock of samples now, ns.
+fn ahead_ns() -> i64 {
+    let (monotonic, _, realtime) = stend_sys::clock::stamps();
+    realtime as i64 - monotonic as i64
+}
+
+/// Follows the wall clock.
+struct Wall {
+    /// By how much it was ahead when that was last kept, ns.
+    ahead_ns: i64,
+}
+
+impl Wall {
+    fn new(ahead_ns: i64) -> Wall {
+        Wall { ahead_ns }
+    }
+
+    /// What is to be kept now that it is ahead by so much.
+    fn look(&mut self, ahead_ns: i64) -> Option<EventKind> {
+        let moved = ahead_ns.saturating_sub(self.ahead_ns);
+        if moved.unsigned_abs() < WALL_MOVES {
+            return None;
+        }
+        self.ahead_ns = ahead_ns;
+        Some(EventKind::WallClock { ahead_ns })
+    }
+}
+
 /// The file, and whether its disk was full when we last looked.
 struct File {
     writer: Writer,
@@ -161,6 +200,12 @@ struct File {
 }
 
 impl File {
+    /// Tells of an event, and keeps it.
+    fn happened(&mut self, event: Event, tell: &mut dyn FnMut(RecordingNews)) {
+        tell(RecordingNews::Happened(&event));
+        self.writer.append(Entry::Event(event));
+    }
+
     /// Keeps what the host is now, and has its drives asked from now on.
     fn meet(&mut self, host: HostInfo, news: &mut DeviceNews, tell: &mut dyn FnMut(RecordingNews)) {
         tell(RecordingNews::Host(&host));
@@ -221,12 +266,11 @@ fn begin(order: &RecordOrder) -> Result<(RunHeader, PathBuf)> {
     let suite = Suite { name: "recording".to_string(), ..Suite::default() };
     let target = PlanTarget::device(Bytes(0));
     let inputs = PlanInputs { suite, seed: 0, target, time_budget: None, traces: Vec::new() };
-    let (monotonic, _, realtime) = stend_sys::clock::stamps();
     let header = RunHeader {
         started_unix: now.as_secs() as i64,
         stend_version: env!("CARGO_PKG_VERSION").to_string(),
         command_line: order.command_line.clone(),
-        realtime_offset_ns: realtime as i64 - monotonic as i64,
+        realtime_offset_ns: ahead_ns(),
         label: order.label.clone(),
         recording: Some(order.recording.clone()),
         ..RunHeader::new(&id, inputs)
@@ -238,6 +282,16 @@ fn begin(order: &RecordOrder) -> Result<(RunHeader, PathBuf)> {
 mod tests {
     use super::*;
     use stend_record::{Device, TargetFacts, TargetKind, WriteAccess};
+
+    #[test]
+    fn a_clock_that_was_set_and_a_host_that_slept_are_kept_once_and_drift_is_not() {
+        let mut wall = Wall::new(1_000_000_000);
+        assert_eq!(wall.look(1_000_000_000), None);
+        assert_eq!(wall.look(1_499_999_999), None, "NTP has slewed it");
+        assert_eq!(wall.look(3_601_000_000_000), Some(EventKind::WallClock { ahead_ns: 3_601_000_000_000 }));
+        assert_eq!(wall.look(3_601_000_000_001), None);
+        assert_eq!(wall.look(-5), Some(EventKind::WallClock { ahead_ns: -5 }));
+    }
 
     #[test]
     fn removable_drives_and_drives_over_a_network_are_detachable() {

@@ -4,18 +4,20 @@
 mod devices_tests;
 mod health;
 mod judge;
+mod kept;
 pub mod marks;
 mod rules;
 #[cfg(test)]
 mod tests;
 
+pub use kept::Keeper;
 pub use rules::{Category, JournalRule, LIMITS, Limits, ProblemSeverity, RULES_VERSION};
 
 use crate::host_rates;
 use judge::{Known, Verdict, Verdicts};
 use std::collections::{BTreeMap, BTreeSet};
 use stend_base::{Nanos, Say, say};
-use stend_record::{Event, EventKind, Health, HostInfo, Parts, RunRecord, Sample};
+use stend_record::{Event, EventKind, Health, HostInfo, Parts, RunRecord, Sample, WallClock};
 
 /// A problem that comes back so soon is the same one.
 const SAME_WITHIN: Nanos = Nanos::secs(3600);
@@ -46,13 +48,12 @@ pub struct Problem {
 }
 
 impl Problem {
-    /// As people name it; its times are on a clock that is so many ns behind wall-clock time.
-    pub fn occurrence(&self, realtime_offset_ns: i64) -> marks::Occurrence {
-        let opened = realtime_offset_ns.saturating_add_unsigned(self.opened.0).div_euclid(1_000_000_000);
+    /// As people name it.
+    pub fn occurrence(&self, clock: &WallClock) -> marks::Occurrence {
         marks::Occurrence {
             rule: self.rule.key().to_string(),
             object: self.object.clone(),
-            opened_unix_s: opened,
+            opened_unix_s: clock.unix_s(self.opened),
             is_open: self.closed.is_none(),
         }
     }
@@ -83,6 +84,8 @@ pub struct Journal {
     well: BTreeSet<(JournalRule, String)>,
     tracked: BTreeMap<(JournalRule, String), Tracked>,
     problems: Vec<Problem>,
+    /// What the recorder found when it read every sample.
+    kept: Vec<Problem>,
 }
 
 impl Journal {
@@ -91,7 +94,7 @@ impl Journal {
         let mut events: Vec<Event> = run.events.clone();
         events.sort_by_key(|event| event.at);
         events.reverse();
-        Journal { events, ..Journal::of_host(run.load()) }
+        Journal { events, kept: kept::of_events(&run.events), ..Journal::of_host(run.load()) }
     }
 
     /// A journal of a host of which nothing was read yet.
@@ -186,12 +189,12 @@ impl Journal {
         }
     }
 
-    /// Every problem in the order in which it opened.
+    /// Every problem in the order in which it opened. Those that the recorder kept come before what samples say that grew coarser since.
     pub fn end(mut self) -> Vec<Problem> {
         while let Some(event) = self.events.pop() {
             self.happened(&event);
         }
-        self.problems
+        kept::together(self.kept, self.problems)
     }
 
     /// Takes what happened on the host.

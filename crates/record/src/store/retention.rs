@@ -18,6 +18,10 @@ const EVENTS_MAX: i64 = 10_000;
 /// How many of these may be about errors in the kernel's log: a drive that dies is one every ten seconds, and must not take the place of all
 /// others.
 const KERNEL_ERRORS_MAX: i64 = 5_000;
+/// Problems of the journal that are kept, the newest, apart from other events: years of a host that is looked after.
+const PROBLEMS_MAX: i64 = 5_000;
+/// Changes of the wall clock that are kept, the newest, apart from other events: a laptop that sleeps five times a day makes as many in a year.
+const CLOCKS_MAX: i64 = 2_000;
 /// Errors of a device that are older than this are kept once in [`KERNEL_ERRORS_STEP`]. A problem of the journal is the same one if errors
 /// come within an hour, so that what goes changes neither its begin nor its end.
 const KERNEL_ERRORS_AGE: Nanos = Nanos::secs(3600);
@@ -114,7 +118,7 @@ impl Thinning {
         removed.iter().try_for_each(|id| remove.execute([id]).map(drop))
     }
 
-    /// Errors in the kernel's log grow fewer with age and are bounded apart, then all events are.
+    /// Errors in the kernel's log grow fewer with age, of a problem the last state stays, and each kind is bounded apart, then all others are.
     fn fewer_events(&self, db: &Transaction<'_>) -> rusqlite::Result<()> {
         let (at, is_of_errors) = ("json_extract(body, '$.at')", "json_type(body, '$.kind.kernel_errors') IS NOT NULL");
         let device = "json_extract(body, '$.kind.kernel_errors.device')";
@@ -123,10 +127,24 @@ impl Thinning {
         let of_step = format!("DELETE FROM event WHERE id IN (SELECT id FROM ({errors}) WHERE nth > 1 AND at < ?2)");
         let old = i64::try_from(self.newest.saturating_sub(KERNEL_ERRORS_AGE).0).unwrap_or(i64::MAX);
         db.execute(&of_step, [KERNEL_ERRORS_STEP.0 as i64, old])?;
-        let newest = format!("SELECT id FROM event WHERE {is_of_errors} ORDER BY id DESC LIMIT -1 OFFSET ?1");
-        db.execute(&format!("DELETE FROM event WHERE id IN ({newest})"), [KERNEL_ERRORS_MAX])?;
-        let of_all = "DELETE FROM event WHERE id IN (SELECT id FROM event ORDER BY id DESC LIMIT -1 OFFSET ?1)";
-        db.execute(of_all, [EVENTS_MAX]).map(drop)
+        let is = |kind: &str| format!("json_type(body, '$.kind.{kind}') IS NOT NULL");
+        let (is_problem, is_clock) = (is("problem"), is("wall_clock"));
+        let same =
+            ["rule", "object", "opened"].map(|key| format!("json_extract(body, '$.kind.problem.{key}')")).join(", ");
+        let numbered = format!("row_number() OVER (PARTITION BY {same} ORDER BY id DESC) AS nth");
+        let states = format!("SELECT id, {numbered} FROM event WHERE {is_problem}");
+        db.execute(&format!("DELETE FROM event WHERE id IN (SELECT id FROM ({states}) WHERE nth > 1)"), [])?;
+        let is_other = format!("NOT ({is_problem}) AND NOT ({is_clock})");
+        let bounds = [
+            (is_of_errors, KERNEL_ERRORS_MAX),
+            (&is_problem, PROBLEMS_MAX),
+            (&is_clock, CLOCKS_MAX),
+            (&is_other, EVENTS_MAX),
+        ];
+        bounds.into_iter().try_for_each(|(which, most)| {
+            let newest = format!("SELECT id FROM event WHERE {which} ORDER BY id DESC LIMIT -1 OFFSET ?1");
+            db.execute(&format!("DELETE FROM event WHERE id IN ({newest})"), [most]).map(drop)
+        })
     }
 
     fn make_room(&self, db: &Transaction<'_>) -> rusqlite::Result<()> {

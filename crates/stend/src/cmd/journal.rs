@@ -8,7 +8,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use stend_analyse::journal::marks::{Author, Marks, Occurrence, Wish};
 use stend_analyse::journal::{Journal, Problem};
 use stend_base::{Error, Result, Say, say};
-use stend_record::RunRecord;
+use stend_record::{RunRecord, WallClock};
 use stend_report::Said;
 
 /// What is to be said of which problem.
@@ -74,8 +74,8 @@ fn marks(path: &Path, run: &RunRecord, problems: &[Problem], asked: Option<&Aske
     if let Some(Asked { what, wish, comment }) = asked {
         let by = user();
         let author = Author { host: run.load().called(), by: &by, now: now_unix(), comment: *comment };
-        let offset = run.header.realtime_offset_ns;
-        let known: Vec<Occurrence> = problems.iter().map(|problem| problem.occurrence(offset)).collect();
+        let clock = WallClock::of(run);
+        let known: Vec<Occurrence> = problems.iter().map(|problem| problem.occurrence(&clock)).collect();
         stend_session::mark(path, &known, what, *wish, author)?;
     }
     Ok(stend_session::marks(path).unwrap_or_else(|error| {

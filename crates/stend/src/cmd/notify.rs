@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use stend_analyse::journal::Journal;
 use stend_base::{Error, Result, Say, say};
 use stend_notify::{Changes, Desk, Item, Outbox, Standing};
-use stend_record::HostInfo;
 use stend_record::redact::Redaction;
+use stend_record::{Event, HostInfo, WallClock};
 use stend_session::WatchedMarks;
 use stend_spec::notify::NotifyFile;
 
@@ -91,7 +91,8 @@ pub struct Notifier {
     /// What people say of problems, as of the begin of the recording.
     marks: Option<WatchedMarks>,
     host: String,
-    realtime_offset_ns: i64,
+    /// As the file of the recording has it: what people mark is found by it.
+    clock: WallClock,
     /// What the outbox knows of.
     muted: BTreeSet<(String, String)>,
     acknowledged: BTreeSet<(String, String)>,
@@ -116,7 +117,7 @@ impl Notifier {
             changes: Changes::new(realtime_offset_ns),
             marks: None,
             host: String::new(),
-            realtime_offset_ns,
+            clock: WallClock::ahead_by(realtime_offset_ns),
             muted: BTreeSet::new(),
             acknowledged: BTreeSet::new(),
             well: Default::default(),
@@ -149,6 +150,11 @@ impl Notifier {
         Ok(())
     }
 
+    /// Something happened on the host.
+    pub fn happened(&mut self, event: &Event) {
+        self.clock.note(event);
+    }
+
     /// What is printed when a recording begins.
     pub fn told(&self) -> Say {
         let names = self.file.receivers.iter().map(|receiver| receiver.name.as_str());
@@ -160,12 +166,12 @@ impl Notifier {
 
     /// Looks at the journal, and prints what its threads have to say.
     pub fn look(&mut self, journal: &Journal, out: &Out) {
-        // A message has the time of the wall. What people mark is found by that of the recording, whose offset is from its begin.
+        // A message about now has the time of now.
         self.changes.follow_clock(ahead_ns());
         let marks = self.marks.as_ref().map(WatchedMarks::now).unwrap_or_default();
         let now = super::journal::now_unix();
         let items = self.changes.look(journal.problems(), &|problem| {
-            let problem = problem.occurrence(self.realtime_offset_ns);
+            let problem = problem.occurrence(&self.clock);
             match (marks.muted(&self.host, &problem, now), marks.acknowledged(&self.host, &problem)) {
                 (Some(_), _) => Standing::Muted,
                 (None, Some(_)) => Standing::Acknowledged,

@@ -4,9 +4,9 @@ use super::notify::Notifier;
 use crate::out::Out;
 use clap::ArgMatches;
 use std::path::{Path, PathBuf};
-use stend_analyse::journal::Journal;
+use stend_analyse::journal::{Journal, Keeper};
 use stend_base::{Error, Result, format, say};
-use stend_record::{HostInfo, Parts, Recording, Sample};
+use stend_record::{EventKind, HostInfo, Parts, Recording, Sample};
 use stend_report::HostNow;
 use stend_session::{MetricsServer, RecordOrder, RecordingNews};
 
@@ -51,9 +51,12 @@ pub fn record(arguments: &ArgMatches, out: &Out) -> Result<()> {
             }
         }
         RecordingNews::Host(host) => known.meet(host),
-        RecordingNews::Happened(event) => known.journal.happened(event),
-        RecordingNews::Read(sample) => {
-            known.take(sample, &mut |journal| {
+        RecordingNews::Happened(event) => {
+            known.journal.happened(event);
+            notifier.iter_mut().for_each(|notifier| notifier.happened(event));
+        }
+        RecordingNews::Read(sample, found) => {
+            *found = known.take(sample, &mut |journal| {
                 notifier.iter_mut().for_each(|notifier| notifier.look(journal, out));
             });
             if let Some(server) = &metrics {
@@ -85,6 +88,8 @@ struct Known {
     /// Read less often than the rest.
     parts: Option<Box<Parts>>,
     journal: Journal,
+    /// What of its problems the file has.
+    keeper: Keeper,
     samples: u64,
     busy_ns: u64,
 }
@@ -95,16 +100,18 @@ impl Known {
         self.host = Some(host.clone());
     }
 
-    /// Takes a sample; `look` gets the journal before any of its problems is forgotten.
-    fn take(&mut self, sample: &Sample, look: &mut dyn FnMut(&Journal)) {
+    /// Takes a sample, and returns what the file is to keep of its problems; `look` gets the journal before any of them is forgotten.
+    fn take(&mut self, sample: &Sample, look: &mut dyn FnMut(&Journal)) -> Vec<EventKind> {
         if sample.parts.is_some() {
             self.parts.clone_from(&sample.parts);
         }
         self.journal.add(sample.clone());
         look(&self.journal);
+        let found = self.keeper.changes(self.journal.problems());
         self.journal.forget_closed(sample.at);
         self.samples += 1;
         self.busy_ns = self.busy_ns.saturating_add(sample.cost_ns);
+        found
     }
 
     /// What Prometheus gets.
@@ -141,7 +148,7 @@ mod tests {
     use super::*;
     use stend_base::Nanos;
     use stend_notify::{Changes, Happening, Standing};
-    use stend_record::{Event, EventKind};
+    use stend_record::Event;
 
     #[test]
     fn a_problem_that_was_over_for_an_hour_when_that_is_known_is_still_told_and_the_next_one_too() {

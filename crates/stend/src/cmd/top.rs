@@ -10,7 +10,7 @@ use stend_analyse::host_rates::{HostRates, between};
 use stend_base::{Error, Nanos, Result, say};
 use stend_record::parts::{ArcCounters, Temperature};
 use stend_record::store::SampleRows;
-use stend_record::{HostFacts, Sample};
+use stend_record::{HostFacts, Sample, WallClock};
 use stend_report::HostView;
 use stend_session::Sampler;
 
@@ -56,7 +56,7 @@ enum Steps {
     /// This host.
     Now { sampler: Box<Sampler>, every: Nanos, due: Nanos, before: Box<Sample>, kept: VecDeque<Step>, host: String },
     /// A recording.
-    Recorded(Box<SampleRows>),
+    Recorded(Box<SampleRows>, WallClock),
 }
 
 impl Steps {
@@ -70,7 +70,11 @@ impl Steps {
     fn recorded(name: &str, out: &Out) -> Result<Steps> {
         let path = super::located(name, out)?;
         let rows = super::recording::open(&path, &ArgMatches::default(), &[])?;
-        rows.map(|rows| Steps::Recorded(Box::new(rows))).ok_or_else(|| {
+        rows.map(|rows| {
+            let clock = WallClock::of(&rows.record);
+            Steps::Recorded(Box::new(rows), clock)
+        })
+        .ok_or_else(|| {
             let message = say!("`{name}` is a run, not a recording", "`{name}` — прогон, а не запись");
             Error::usage(message).hint(say!(
                 "`stend watch {name}` follows a run, `stend show {name}` prints its results",
@@ -82,19 +86,19 @@ impl Steps {
     fn host(&self) -> &str {
         match self {
             Steps::Now { host, .. } => host,
-            Steps::Recorded(rows) => rows.record.load().called(),
+            Steps::Recorded(rows, _) => rows.record.load().called(),
         }
     }
 
     fn is_recorded(&self) -> bool {
-        matches!(self, Steps::Recorded(_))
+        matches!(self, Steps::Recorded(..))
     }
 
     /// How many there are by now.
     fn len(&self) -> usize {
         match self {
             Steps::Now { kept, .. } => kept.len(),
-            Steps::Recorded(rows) => rows.len().saturating_sub(1),
+            Steps::Recorded(rows, _) => rows.len().saturating_sub(1),
         }
     }
 
@@ -102,7 +106,7 @@ impl Steps {
     fn at(&self, index: usize) -> Option<Nanos> {
         match self {
             Steps::Now { kept, .. } => kept.get(index).map(|step| step.rates.at),
-            Steps::Recorded(rows) => rows.at(index + 1),
+            Steps::Recorded(rows, _) => rows.at(index + 1),
         }
     }
 
@@ -110,9 +114,9 @@ impl Steps {
     fn get(&self, index: usize) -> Option<Step> {
         match self {
             Steps::Now { kept, .. } => kept.get(index).cloned(),
-            Steps::Recorded(rows) => {
+            Steps::Recorded(rows, clock) => {
                 let rates = between(&rows.get(index)?, &rows.get(index + 1)?)?;
-                let at_unix_ns = rows.record.header.realtime_offset_ns.saturating_add_unsigned(rates.at.0);
+                let at_unix_ns = clock.unix_ns(rates.at);
                 let mut back = (0..=index + 1).rev().take(SAMPLES_BACK);
                 let parts = back.find_map(|at| rows.get(at)?.parts).unwrap_or_default();
                 Some(Step { rates, at_unix_ns, temperatures: parts.temperatures, arc: parts.arc })
@@ -124,7 +128,7 @@ impl Steps {
     fn until_next(&self) -> Option<Duration> {
         match self {
             Steps::Now { due, .. } => Some(due.saturating_sub(stend_sys::clock::now()).duration()),
-            Steps::Recorded(_) => None,
+            Steps::Recorded(..) => None,
         }
     }
 

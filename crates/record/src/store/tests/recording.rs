@@ -1,13 +1,13 @@
 //! Recordings: bounded however long they go on, readable however they end, and no runs.
 
 use super::*;
-use crate::event::{Event, EventKind};
+use crate::event::{Event, EventKind, KeptProblem};
 use crate::recording::{Recording, Retention, Tier};
 use crate::run::RunHeader;
 use crate::sample::{DiskCounters, Sample};
 use crate::store::SampleRows;
 use crate::store::recorder::Recorder;
-use stend_base::{Bytes, Kind, Nanos};
+use stend_base::{Bytes, Kind, Nanos, say};
 
 fn header(retention: Retention) -> RunHeader {
     let recording = Some(Recording { every: Nanos::SECOND, retention });
@@ -166,6 +166,65 @@ fn errors_of_one_drive_take_the_place_of_no_other_event_and_grow_fewer_with_age(
     assert!(errors.windows(2).all(|pair| pair[1] - pair[0] <= 1200), "the problem goes on");
     let (old, new) = errors.split_at(errors.iter().position(|at| *at > 100_000 - 3600).unwrap());
     assert!(old.len() < 90 && new.len() == 360, "{} {}", old.len(), new.len());
+}
+
+#[test]
+fn of_each_problem_the_last_state_stays_and_neither_it_nor_the_clock_goes_for_other_events() {
+    let place = Place::new();
+    let mut recorder = Recorder::create(&place.file(), &header(short()), PLAIN, None, place.memory.path()).unwrap();
+    let mut keep = |n: u64, kind: EventKind| recorder.record(Entry::Event(Event::new(Nanos::secs(n), kind)));
+    let problem = |n: u64, closed: Option<u64>| {
+        EventKind::Problem(Box::new(KeptProblem {
+            rule: "pool_unhealthy".into(),
+            object: "tank".into(),
+            severity: "critical".into(),
+            evidence: say!("DEGRADED", "DEGRADED"),
+            opened: Nanos::secs(n),
+            closed: closed.map(Nanos::secs),
+            times: 1,
+        }))
+    };
+    keep(1, problem(1, None));
+    keep(2, EventKind::WallClock { ahead_ns: 7 });
+    keep(3, problem(1, Some(3)));
+    keep(4, problem(4, None));
+    for n in 0..11_000u64 {
+        let kind = EventKind::Devices { came: vec![format!("sd{n}")], went: Vec::new(), detachable: Vec::new() };
+        keep(10 + n, kind);
+    }
+    recorder.edge();
+    let path = recorder.close(Some(RunState::Complete)).unwrap();
+    let events = SampleRows::open(&path).unwrap().record.events;
+    let kinds: Vec<&EventKind> = events.iter().map(|event| &event.kind).take(3).collect();
+    assert_eq!(kinds, [&EventKind::WallClock { ahead_ns: 7 }, &problem(1, Some(3)), &problem(4, None)]);
+    assert_eq!(events.len(), 10_003);
+}
+
+#[test]
+fn problems_and_changes_of_the_clock_are_bounded_apart() {
+    let place = Place::new();
+    let mut recorder = Recorder::create(&place.file(), &header(short()), PLAIN, None, place.memory.path()).unwrap();
+    for n in 0..6_000u64 {
+        let problem = KeptProblem {
+            rule: "drive_hot".into(),
+            object: "sda".into(),
+            severity: "warning".into(),
+            evidence: say!("70 °C", "70 °C"),
+            opened: Nanos::secs(n),
+            closed: None,
+            times: 1,
+        };
+        for kind in [EventKind::Problem(Box::new(problem)), EventKind::WallClock { ahead_ns: n as i64 }] {
+            recorder.record(Entry::Event(Event::new(Nanos::secs(n), kind)));
+        }
+    }
+    recorder.edge();
+    let path = recorder.close(Some(RunState::Complete)).unwrap();
+    let events = SampleRows::open(&path).unwrap().record.events;
+    let (clocks, problems): (Vec<_>, Vec<_>) =
+        events.iter().partition(|event| matches!(event.kind, EventKind::WallClock { .. }));
+    assert_eq!((clocks.len(), clocks[0].at), (2_000, Nanos::secs(4_000)));
+    assert_eq!((problems.len(), problems[0].at), (5_000, Nanos::secs(1_000)));
 }
 
 #[test]

@@ -10,7 +10,7 @@ use stend_analyse::journal::{Journal, Problem};
 use stend_analyse::recording::{Fold, Recorded};
 use stend_base::{Result, Say, format, say};
 use stend_record::store::{KnownRun, SampleRows};
-use stend_record::{Event, RunRecord, Sample};
+use stend_record::{Event, RunRecord, Sample, WallClock};
 use stend_report::{BUNDLE_SPAN, BUNDLE_TABLES_MAX, BundlePart, BundleTable, Said, Step};
 
 /// Recordings that are opened, the newest first: after a crash and a restart the one before matters, and some more of short tries.
@@ -23,6 +23,7 @@ pub(super) struct Opened {
     /// Everything but the samples, and the samples one at a time.
     pub rows: SampleRows,
     path: PathBuf,
+    clock: WallClock,
     /// The first sample that is wanted.
     from: usize,
 }
@@ -33,7 +34,7 @@ pub(super) fn open(known: &mut Vec<KnownRun>, making: &mut Making) -> Vec<Opened
     let mut all = Vec::new();
     for file in known.drain(..) {
         match SampleRows::open(&file.path) {
-            Ok(rows) => all.push(Opened { rows, path: file.path, from: 0 }),
+            Ok(rows) => all.push(Opened { clock: WallClock::of(&rows.record), rows, path: file.path, from: 0 }),
             Err(error) => making.leave_out(BundlePart::Recording, error.message),
         }
     }
@@ -61,7 +62,7 @@ fn none() -> Say {
 impl Opened {
     fn unix_ns(&self, index: usize) -> Option<i64> {
         let at = self.rows.at(index)?;
-        Some(self.rows.record.header.realtime_offset_ns.saturating_add_unsigned(at.0))
+        Some(self.clock.unix_ns(at))
     }
 }
 
@@ -193,9 +194,9 @@ fn events(folder: &str, record: &RunRecord, making: &mut Making) -> Result<()> {
         let older = say!("the {older} oldest events of a recording", "самые старые события записи: {older}");
         making.leave_out(BundlePart::Events, older);
     }
-    let offset = record.header.realtime_offset_ns;
+    let clock = WallClock::of(record);
     let line = |event: &Event| {
-        let unix = offset.saturating_add_unsigned(event.at.0).div_euclid(1_000_000_000);
+        let unix = clock.unix_s(event.at);
         serde_json::json!({"time_utc": format::rfc3339(unix), "event": event.kind}).to_string() + "\n"
     };
     let text: String = record.events[older..].iter().map(line).collect();
