@@ -104,17 +104,19 @@ pub struct Unsent {
     pub through: usize,
     /// Why the next one was not.
     pub why: Say,
+    /// The receiver pointed to another address. It may have kept the message all the same, so that it is not sent again soon.
+    pub has_moved: bool,
 }
 
 impl From<Say> for Unsent {
     /// Nothing was taken.
     fn from(why: Say) -> Unsent {
-        Unsent { through: 0, why }
+        Unsent { through: 0, why, has_moved: false }
     }
 }
 
 /// Sends the parts of a message, one for each of its items, until one is not taken.
 pub fn in_turn<T>(parts: Vec<T>, mut send: impl FnMut(T) -> Result<(), Say>) -> Result<(), Unsent> {
     let mut parts = parts.into_iter().enumerate();
-    parts.try_for_each(|(through, part)| send(part).map_err(|why| Unsent { through, why }))
+    parts.try_for_each(|(through, part)| send(part).map_err(|why| Unsent { through, ..Unsent::from(why) }))
 }

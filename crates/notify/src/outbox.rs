@@ -260,7 +260,7 @@ impl Shared {
             match &sent {
                 Ok(()) => held.state.sent(&message),
                 Err(unsent) => {
-                    held.state.failed(&message, now());
+                    held.state.failed(&message, now(), unsent.has_moved);
                     let waiting = held.state.queue.iter_mut().find(|waiting| waiting.id == message.id);
                     waiting.into_iter().for_each(|waiting| waiting.drop_sent(unsent.through));
                 }
@@ -282,9 +282,9 @@ impl Shared {
         let bytes = shown.unwrap_or_else(|| rendered(receiver, message, &self.host, self.file.lang));
         let sent = deliver(&receiver.way, &bytes);
         let what = if sent.is_ok() { "sent" } else { "not_taken" };
-        let why = sent.as_ref().err().map(|why| why.en.clone());
+        let why = sent.as_ref().err().map(|unsent| unsent.why.en.clone());
         self.log(desk, Logged { why, bytes: Some(bytes), ..Logged::of(what, message, unix()) });
-        Ok(sent?)
+        sent
     }
 
     /// Puts what is held into the log, and tells of it.

@@ -15,6 +15,9 @@ pub const TRIED_FOR: i64 = 72 * 3600;
 const HELD_FOR: i64 = 31 * 86_400;
 /// First and longest pause between two tries, seconds.
 const PAUSE: (i64, i64) = (10, 600);
+/// The same where a receiver answers that it has moved: somebody has to look at its address, and it may have kept the message. In 72 hours it
+/// gets a message four times.
+const PAUSE_MOVED: (i64, i64) = (3600, 86_400);
 /// A recorder that was started again has this long, in seconds, to find an open problem again before one that is well counts as over.
 const FOUND_AGAIN: i64 = 600;
 /// A clock that moves by more than this against the other one was set, or the host slept, seconds: NTP corrects less.
@@ -245,11 +248,16 @@ impl State {
         self.lost.remove(&message.receiver);
     }
 
-    /// A message was not taken; it is tried again after a pause that doubles.
-    pub fn failed(&mut self, message: &Message, clock: Clock) {
+    /// A message was not taken; it is tried again after a pause that doubles, or seldom if the receiver has moved.
+    pub fn failed(&mut self, message: &Message, clock: Clock, has_moved: bool) {
         self.follow_clock(clock);
         if let Some(waiting) = self.queue.iter_mut().find(|waiting| waiting.id == message.id) {
-            waiting.next = clock.unix + (PAUSE.0 << waiting.tries.min(10)).min(PAUSE.1);
+            let pause = match (has_moved, waiting.tries) {
+                (true, 0) => PAUSE_MOVED.0,
+                (true, _) => PAUSE_MOVED.1,
+                (false, tries) => (PAUSE.0 << tries.min(10)).min(PAUSE.1),
+            };
+            waiting.next = clock.unix + pause;
             waiting.tries += 1;
         }
     }

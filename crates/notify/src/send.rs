@@ -23,7 +23,7 @@ pub fn send(
     lang: MessageLang,
     scratch: &Path,
 ) -> Result<(), Unsent> {
-    let post = |url: &str, token: Option<&Secret>, body: Value| post(url, token, &body.to_string());
+    let post = |url: &str, token: Option<&Secret>, body: Value| posted(url, token, &body.to_string());
     match &receiver.way {
         // A test message fails if one address does. A real one goes to the others.
         Way::Mail(to) => by_mail(to, &mail::mail(message, host, lang, to), !message.items.is_empty())?,
@@ -51,16 +51,16 @@ pub fn rendered(receiver: &Receiver, message: &Message, host: &str, lang: Messag
 }
 
 /// Sends bytes that [`rendered`] made, as they are.
-pub fn deliver(way: &Way, bytes: &str) -> Result<(), Say> {
+pub fn deliver(way: &Way, bytes: &str) -> Result<(), Unsent> {
     match way {
         // The host is not named in the greeting either.
         Way::Mail(Mail { to, from, by: MailBy::Server { url, tls, login } }) => {
             let by = MailBy::Server { url: format!("{url}/localhost"), tls: *tls, login: login.clone() };
-            by_mail(&Mail { to: to.clone(), from: from.clone(), by }, bytes, false)
+            Ok(by_mail(&Mail { to: to.clone(), from: from.clone(), by }, bytes, false)?)
         }
-        Way::Mail(to) => by_mail(to, bytes, false),
-        Way::Webhook { url, token } => post(url, token.as_ref(), bytes),
-        _ => Err(say!("a vendor has no such way", "у производителя нет такого способа")),
+        Way::Mail(to) => Ok(by_mail(to, bytes, false)?),
+        Way::Webhook { url, token } => posted(url, token.as_ref(), bytes),
+        _ => Err(say!("a vendor has no such way", "у производителя нет такого способа").into()),
     }
 }
 
@@ -95,6 +95,10 @@ pub fn unix() -> i64 {
 ///
 /// Errors: why it was not taken, for people.
 pub fn post(url: &str, token: Option<&Secret>, body: &str) -> Result<(), Say> {
+    posted(url, token, body).map_err(|unsent| unsent.why)
+}
+
+fn posted(url: &str, token: Option<&Secret>, body: &str) -> Result<(), Unsent> {
     let mut settings =
         format!("{}proto = \"=http,https\"\nheader = \"Content-Type: application/json\"\n", common(url)?);
     if let Some(token) = token {
@@ -103,15 +107,21 @@ pub fn post(url: &str, token: Option<&Secret>, body: &str) -> Result<(), Say> {
     }
     settings.push_str("request = \"POST\"\nfail\noutput = \"/dev/null\"\ndata-binary = \"@-\"\n");
     settings.push_str("write-out = \"%{http_code}\"\n");
-    let code = curl(&settings, body)?;
-    // `fail` is about 400 and more. What sends us elsewhere has not taken the message, and a redirection is not followed: it would get the token.
-    match code.trim() {
-        code if code.len() == 3 && code.starts_with('2') => Ok(()),
-        code => Err(say!(
-            "the server answers with code {code} and not with 2xx; is the address right?",
-            "сервер отвечает кодом {code}, а не 2xx; верен ли адрес?"
-        )),
+    answered(curl(&settings, body)?.trim())
+}
+
+/// What an answer's code means. `fail` of `curl` is about 400 and more. What sends us elsewhere has not said that it took the message, and a
+/// redirection is not followed: it would get the token.
+fn answered(code: &str) -> Result<(), Unsent> {
+    let begins_with = |digit: char| code.len() == 3 && code.starts_with(digit);
+    if begins_with('2') {
+        return Ok(());
     }
+    let why = say!(
+        "the server answers with code {code} and not with 2xx; is the address right?",
+        "сервер отвечает кодом {code}, а не 2xx; верен ли адрес?"
+    );
+    Err(Unsent { has_moved: begins_with('3'), ..Unsent::from(why) })
 }
 
 fn by_mail(to: &Mail, text: &str, others_get_it: bool) -> Result<(), Say> {
@@ -190,6 +200,14 @@ mod tests {
         std::fs::write(&file, "abc123hookid\n").unwrap();
         let why = hook_of(&Secret::File(file.display().to_string())).unwrap_err();
         assert!(why.en.contains("no address") && !why.en.contains("abc123"), "{why:?}");
+    }
+
+    #[test]
+    fn only_2xx_is_taken_and_only_3xx_points_elsewhere() {
+        let moved = |code: &str| answered(code).map_err(|unsent| (unsent.has_moved, unsent.through));
+        assert_eq!([moved("200"), moved("204")], [Ok(()), Ok(())]);
+        assert_eq!([moved("302"), moved("308")], [Err((true, 0)), Err((true, 0))]);
+        assert_eq!([moved("100"), moved("000"), moved("")], [Err((false, 0)); 3]);
     }
 
     #[test]

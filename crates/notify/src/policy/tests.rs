@@ -125,7 +125,7 @@ fn what_is_not_taken_is_tried_again_ever_more_seldom_and_given_up_after_days() {
     while let Some(message) = (unix..unix + 3600).find_map(|at| state.due("a", at).inspect(|_| pauses.push(at - unix)))
     {
         unix += pauses.last().copied().unwrap_or_default();
-        state.failed(&message, second(unix));
+        state.failed(&message, second(unix), false);
         state.tick(&file, Clock { minute: 720, ..second(unix) });
     }
     assert_eq!(pauses[..9], [0, 10, 20, 40, 80, 160, 320, 600, 600]);
@@ -135,6 +135,29 @@ fn what_is_not_taken_is_tried_again_ever_more_seldom_and_given_up_after_days() {
     assert_eq!(next.lost, 1, "the next message says how many were lost");
     state.sent(&next);
     assert_eq!((state.due("a", unix), state.due("b", unix).map(|message| message.lost)), (None, Some(1)));
+}
+
+#[test]
+fn a_receiver_that_has_moved_gets_a_message_four_times_and_at_once_when_its_file_was_changed() {
+    let (file, mut state) = (file(), State::default());
+    let begin = at(12, 0).unix;
+    state.begin(&file, at(12, 0));
+    state.note(&file, item(Happening::Opened, "array", true), at(12, 0));
+    let mut sent = Vec::new();
+    for unix in (begin..begin + 80 * 3600).step_by(600) {
+        if let Some(message) = state.due("a", unix) {
+            sent.push((unix - begin) / 3600);
+            state.failed(&message, second(unix), true);
+        }
+        state.tick(&file, Clock { minute: 720, ..second(unix) });
+    }
+    assert_eq!(sent, [0, 1, 25, 49]);
+    state.note(&file, item(Happening::Opened, "drive", true), second(begin));
+    let message = state.due("a", begin).unwrap();
+    state.failed(&message, second(begin), true);
+    assert_eq!(state.due("a", begin + 700), None);
+    state.begin(&file, second(begin + 700));
+    assert!(state.due("a", begin + 700).is_some(), "a recorder that begins again tries it");
 }
 
 #[test]
@@ -160,7 +183,7 @@ fn no_message_overtakes_an_older_one_about_the_same_problem_and_others_do_not_wa
     state.note(&file, item(Happening::Opened, "array", true), at(12, 0));
     for tried in [unix, unix + 100] {
         let message = state.due("a", tried).unwrap();
-        state.failed(&message, second(tried));
+        state.failed(&message, second(tried), false);
     }
     state.note(&file, item(Happening::Closed, "array", true), at(12, 1));
     assert_eq!(due(&state, unix + 101), None, "that it is over waits");
@@ -275,7 +298,7 @@ fn a_clock_that_is_set_neither_loses_nor_holds_up_a_message_nor_ends_a_problem()
         state.note(&file, item(Happening::Opened, "array", true), at(12, 0));
         state.note(&file, item(Happening::Opened, "port", false), at(12, 0));
         let first = state.due("a", at(12, 0).unix).unwrap();
-        state.failed(&first, at(12, 0));
+        state.failed(&first, at(12, 0), false);
         state.begin(&file, at(12, 1));
         found_well(&mut state, &["array"]);
         state.tick(&file, at(12, 1));
