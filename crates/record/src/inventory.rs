@@ -60,7 +60,7 @@ pub struct FabricPath {
     pub remote_state: Option<String>,
 }
 
-/// State of a drive, as `smartctl` reads it from the drive.
+/// State of a drive, as `smartctl` or `nvme` reads it from the drive.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Health {
     /// The drive's own verdict: it expects to go on working.

@@ -9,6 +9,7 @@ use std::time::Duration;
 use stend_base::{Nanos, Say, say};
 use stend_probe::{DeviceErrors, KernelLog};
 use stend_record::{EventKind, Health, HostInfo};
+use stend_stand::HealthTools;
 
 /// Time between two readings of the health of all drives: smartd asks every half an hour, and errors should not be older than a coffee.
 const HEALTH_EVERY: Duration = Duration::from_secs(600);
@@ -48,6 +49,8 @@ pub struct DeviceNews {
     errors: Vec<DeviceErrors>,
     /// Paths of the drives that are asked, by kernel name.
     wanted: Arc<Mutex<Vec<(String, String)>>>,
+    /// Programs to ask with.
+    tools: HealthTools,
     /// What was read; `None`: nothing asks drives here.
     read: Option<Receiver<(String, Health)>>,
     /// What each drive of this host said last.
@@ -66,13 +69,14 @@ impl DeviceNews {
         let of = Arc::downgrade(&wanted);
         let ask = move || ask_drives(&of, &give, stend_stand::drive_health);
         // The thread is never joined: one that waits for a dying drive ends with the process.
-        let asks =
-            stend_stand::can_ask_health() && std::thread::Builder::new().name("drives".into()).spawn(ask).is_ok();
+        let tools = stend_stand::health_tools();
+        let asks = tools != HealthTools::None && std::thread::Builder::new().name("drives".into()).spawn(ask).is_ok();
         DeviceNews {
             log: KernelLog::open(root),
             logged: None,
             errors: Vec::new(),
             wanted,
+            tools,
             read: asks.then_some(read),
             told: BTreeMap::new(),
             restless: BTreeMap::new(),
@@ -82,12 +86,19 @@ impl DeviceNews {
 
     /// What of this is not read here, and why.
     pub fn unread(&self) -> Vec<Say> {
-        let health = self.read.is_none().then(|| {
-            say!(
-                "the health of drives is not read: `smartctl` (package smartmontools) is not installed",
-                "состояние накопителей не читается: `smartctl` (пакет smartmontools) не установлен"
-            )
-        });
+        let is_nvme = |(_, path): &(String, String)| path.starts_with("/dev/nvme");
+        let all_are = || self.wanted.lock().unwrap_or_else(PoisonError::into_inner).iter().all(is_nvme);
+        let health = match self.tools {
+            HealthTools::None => Some(say!(
+                "the health of drives is not read: neither `smartctl` (package smartmontools) nor `nvme` (package nvme-cli) is installed",
+                "состояние накопителей не читается: не установлены ни `smartctl` (пакет smartmontools), ни `nvme` (пакет nvme-cli)"
+            )),
+            HealthTools::OnlyNvme if !all_are() => Some(say!(
+                "the health of drives other than NVMe is not read: `smartctl` (package smartmontools) is not installed",
+                "состояние накопителей, кроме NVMe, не читается: `smartctl` (пакет smartmontools) не установлен"
+            )),
+            HealthTools::All | HealthTools::OnlyNvme => None,
+        };
         let log = self.log.is_none().then(|| {
             say!(
                 "errors in the kernel's log are not read: this user may not open /dev/kmsg",
@@ -247,6 +258,7 @@ mod tests {
             logged: None,
             errors: Vec::new(),
             wanted: Arc::default(),
+            tools: HealthTools::None,
             read: None,
             told: BTreeMap::new(),
             restless: BTreeMap::new(),
@@ -291,6 +303,22 @@ mod tests {
         assert_eq!(told(100_600, health(2, 0), health(2, 0)), ["", "sda sdb"]);
         assert_eq!(told(101_200, health(2, 0), health(2, 1)), ["sdb", "sda"]);
         assert_eq!(told(186_400, health(26, 0), health(26, 1)), ["sda sdb", ""]);
+    }
+
+    #[test]
+    fn what_cannot_be_asked_for_want_of_a_program_is_said() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::create_dir(dir.path().join("dev")).unwrap();
+        std::fs::write(dir.path().join("dev/kmsg"), "").unwrap();
+        let unread = |tools, drives: &[&str]| {
+            let mut news = DeviceNews { tools, ..news(dir.path()) };
+            news.meet(&host(drives));
+            news.unread().into_iter().map(|say| say.en).collect::<Vec<_>>().join("; ")
+        };
+        assert_eq!(unread(HealthTools::All, &["/dev/sda"]), "");
+        assert_eq!(unread(HealthTools::OnlyNvme, &["/dev/nvme0n1"]), "");
+        assert!(unread(HealthTools::OnlyNvme, &["/dev/nvme0n1", "/dev/sda"]).contains("other than NVMe"));
+        assert!(unread(HealthTools::None, &["/dev/nvme0n1"]).contains("neither `smartctl`"));
     }
 
     #[test]

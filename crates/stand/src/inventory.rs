@@ -2,7 +2,9 @@
 
 pub(crate) mod fabric;
 mod health;
+mod nvme_cli;
 
+pub use health::HealthTools;
 pub(crate) use health::of_json as health_in;
 
 use crate::access::{self, Viewer};
@@ -18,9 +20,9 @@ const DEPTH_MAX: u32 = 16;
 /// Most lines; a shelf of drives with a few layers on each has some hundreds.
 const LINES_MAX: usize = 4096;
 
-/// Whether there is a program that drives can be asked with.
-pub fn can_ask_health() -> bool {
-    health::is_installed()
+/// Which programs there are that drives can be asked with.
+pub fn health_tools() -> HealthTools {
+    health::tools()
 }
 
 /// What a drive says of itself now; a disk that stands still is not woken. `None` where it does not tell, or not within half a minute.

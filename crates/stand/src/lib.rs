@@ -57,7 +57,7 @@ pub use doctor::doctor;
 pub use faults::{FaultContext, Faults, foresee_faults};
 pub use host::{host_facts, ports};
 pub use inspect::{inspect, shares_drive};
-pub use inventory::{can_ask_health, describe_drives, drive_health, inventory};
+pub use inventory::{HealthTools, describe_drives, drive_health, health_tools, inventory};
 pub use lasting::{Lasting, lasting, leads_to};
 pub use members::{join_drives, open_drive};
 pub use owner::Owner;

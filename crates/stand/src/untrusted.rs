@@ -34,7 +34,7 @@ pub fn mounts(text: &str) -> Vec<std::path::PathBuf> {
     mounts::parse(text, None).into_iter().map(|mount| mount.at).collect()
 }
 
-/// What `smartctl` told of a drive.
+/// What `smartctl` or `nvme` told of a drive.
 pub fn health(text: &str) -> Option<Health> {
     inventory::health_in(text)
 }

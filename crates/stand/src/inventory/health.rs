@@ -1,7 +1,9 @@
-//! What a drive says of its own state, through `smartctl`. Where there is none, or the drive does not tell, nothing is said.
+//! What a drive says of its own state, through `smartctl`, of an NVMe drive else through `nvme`. Where there is neither, or the drive does
+//! not tell, nothing is said.
 //!
 //! Source: smartctl(8) of smartmontools 7.3, `--json`.
 
+use super::nvme_cli;
 use serde_json::Value;
 use std::time::Duration;
 use stend_record::Health;
@@ -17,9 +19,35 @@ const INTEL_WEAR: (u64, &str) = (233, "Media_Wearout_Indicator");
 /// Longest time that a drive may take to answer.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Asks a drive. `None` where it does not tell: no `smartctl`, no root, a virtual disk, no answer in time. With `wakes` unset a disk that
+/// Programs that drives can be asked with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HealthTools {
+    /// `smartctl`, which asks drives of any kind.
+    All,
+    /// `nvme`, which asks NVMe drives.
+    OnlyNvme,
+    /// None.
+    None,
+}
+
+/// Asks a drive. `None` where it does not tell: no program for it, no root, a virtual disk, no answer in time. With `wakes` unset a disk that
 /// stands still is left alone.
 pub(super) fn ask(path: &str, wakes: bool) -> Option<Health> {
+    by_smartctl(path, wakes).or_else(|| is_nvme(path).then(|| by_nvme(path)).flatten())
+}
+
+/// Whether this path is that of a namespace of NVMe, as the kernel names it.
+pub(super) fn is_nvme(path: &str) -> bool {
+    path.starts_with("/dev/nvme")
+}
+
+/// The command that is sent reads a log; no NVMe drive has to wake up for it.
+fn by_nvme(path: &str) -> Option<Health> {
+    let words = ["nvme", "smart-log", "--output-format=json", path].map(String::from);
+    of_json(&crate::command::ask(&words, PATIENCE).ok()?.out)
+}
+
+fn by_smartctl(path: &str, wakes: bool) -> Option<Health> {
     let check = if wakes { "--nocheck=never" } else { "--nocheck=standby" };
     // A SAS drive has its errors in a log of its own, which `--attributes` leaves out.
     let words = ["smartctl", "--json=c", check, "--info", "--health", "--attributes", "--log=error", path];
@@ -28,13 +56,21 @@ pub(super) fn ask(path: &str, wakes: bool) -> Option<Health> {
     of_json(&crate::command::ask(&words, PATIENCE).ok()?.out)
 }
 
-/// Whether there is a `smartctl`.
-pub(super) fn is_installed() -> bool {
-    crate::command::ask(&["smartctl", "--version"].map(String::from), PATIENCE).is_ok()
+/// Which of them there are.
+pub(super) fn tools() -> HealthTools {
+    let has = |words: [&str; 2]| crate::command::ask(&words.map(String::from), PATIENCE).is_ok();
+    match (has(["smartctl", "--version"]), has(["nvme", "version"])) {
+        (true, _) => HealthTools::All,
+        (false, true) => HealthTools::OnlyNvme,
+        (false, false) => HealthTools::None,
+    }
 }
 
 pub(crate) fn of_json(text: &str) -> Option<Health> {
     let told: Value = serde_json::from_str(text).ok()?;
+    if let Some(health) = nvme_cli::of_log(&told) {
+        return Some(health);
+    }
     let nvme = &told["nvme_smart_health_information_log"];
     let table = told["ata_smart_attributes"]["table"].as_array();
     let attribute = |names: &[&str]| {
@@ -103,6 +139,22 @@ mod tests {
             {"name": "Reported_Uncorrect", "value": 100, "raw": {"value": 3}}]}}"#;
         let found = of_json(sata).unwrap();
         assert_eq!((found.passed, found.used_percent, found.media_errors), (Some(false), Some(7), Some(3)));
+    }
+
+    #[test]
+    fn drives_of_several_vendors_are_read() {
+        let read = |name: &str| {
+            let place = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/health");
+            let found = of_json(&std::fs::read_to_string(format!("{place}/{name}.json")).unwrap()).unwrap();
+            let Health { passed, used_percent, media_errors, power_on_hours, celsius, bytes_written, .. } = found;
+            format!("{passed:?} {used_percent:?} {media_errors:?} {power_on_hours:?} {celsius:?} {bytes_written:?}")
+        };
+        assert_eq!(read("smartctl-sas-seagate"), "Some(false) None Some(6) Some(41230) Some(38) None");
+        assert_eq!(read("smartctl-sata-hgst"), "Some(true) None Some(8) Some(37120) Some(37) None");
+        assert_eq!(
+            read("smartctl-sata-micron"),
+            format!("Some(true) Some(12) Some(1) Some(12002) Some(31) Some({})", 51_244_031_221_u64 * 512)
+        );
     }
 
     #[test]
