@@ -4,6 +4,7 @@
 use crate::cpu;
 use stend_base::Nanos;
 use stend_record::Sample;
+use stend_record::nfs::{NfsMount, NfsRequests, NfsServer};
 use stend_record::parts::ArcCounters;
 use stend_record::sample::{DiskCounters, Memory, NetworkCounters, Pressure, Traffic};
 
@@ -30,6 +31,10 @@ pub struct HostRates {
     pub networks: Vec<NetworkRates>,
     /// Share of TCP segments that were sent again; `None` if none was sent.
     pub tcp_sent_again: Option<f64>,
+    /// Shares of NFS that both samples have.
+    pub nfs_mounts: Vec<NfsMountRates>,
+    /// The server of NFS, if it ran at both samples.
+    pub nfs_server: Option<NfsServerRates>,
 }
 
 /// Shares of time, 0 to 1 (pressure stall information).
@@ -92,6 +97,42 @@ pub struct NetworkRates {
     pub drops: f64,
 }
 
+/// A share of NFS between two samples.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct NfsMountRates {
+    /// Where it is mounted.
+    pub at: String,
+    /// What is mounted.
+    pub export: String,
+    /// Requests to read that were answered per second.
+    pub reads: f64,
+    /// The same of writes.
+    pub writes: f64,
+    /// The same of all others.
+    pub others: f64,
+    /// Bytes read from the server per second.
+    pub read_bytes: f64,
+    /// Bytes written to it per second.
+    pub write_bytes: f64,
+    /// Mean time of a request to read, waiting in the queue of the client included; `None` without one.
+    pub read_latency: Option<Nanos>,
+    /// The same of writes.
+    pub write_latency: Option<Nanos>,
+    /// Requests per second that were sent again.
+    pub sent_again: f64,
+}
+
+/// The server of NFS between two samples.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct NfsServerRates {
+    /// Requests of clients per second.
+    pub requests: f64,
+    /// Bytes that clients read per second.
+    pub read_bytes: f64,
+    /// Bytes that they wrote per second.
+    pub write_bytes: f64,
+}
+
 /// What happened between two samples of one host. `None` if the later one is not later.
 pub fn between(before: &Sample, after: &Sample) -> Option<HostRates> {
     let span = Nanos(after.at.0.checked_sub(before.at.0).filter(|ns| *ns > 0)?);
@@ -121,6 +162,55 @@ pub fn between(before: &Sample, after: &Sample) -> Option<HostRates> {
             let (sent, again) = (a.sent.checked_sub(b.sent)?, a.sent_again.checked_sub(b.sent_again)?);
             (sent > 0).then(|| (again as f64 / sent as f64).min(1.0))
         }),
+        nfs_mounts: nfs_mounts(before, after, span),
+        nfs_server: server(before).zip(server(after)).and_then(|(before, after)| nfs_server(before, after, span)),
+    })
+}
+
+fn server(sample: &Sample) -> Option<&NfsServer> {
+    sample.nfs.as_ref()?.server.as_ref()
+}
+
+fn nfs_mounts(before: &Sample, after: &Sample, span: Nanos) -> Vec<NfsMountRates> {
+    let is_same = |one: &NfsMount, other: &NfsMount| (&one.at, &one.export) == (&other.at, &other.export);
+    let both = after
+        .nfs_mounts()
+        .iter()
+        .filter_map(|now| Some((before.nfs_mounts().iter().find(|earlier| is_same(earlier, now))?, now)));
+    both.filter_map(|(before, after)| nfs_mount(before, after, span)).collect()
+}
+
+/// `None` if a counter went back: the share was mounted anew.
+fn nfs_mount(before: &NfsMount, after: &NfsMount, span: Nanos) -> Option<NfsMountRates> {
+    let per_second = |count: u64| count as f64 / span.as_secs();
+    let grown = |of: fn(&NfsMount) -> u64| of(after).checked_sub(of(before));
+    let latency = |of: fn(&NfsMount) -> &NfsRequests| {
+        let done = of(after).done.checked_sub(of(before).done)?;
+        Some(of(after).time_ns.checked_sub(of(before).time_ns)?.checked_div(done).map(Nanos))
+    };
+    // The kernel counts both when a request is over.
+    let again = |requests: &NfsRequests| requests.sent.saturating_sub(requests.done);
+    let all_again = |mount: &NfsMount| [&mount.reads, &mount.writes, &mount.others].map(again).iter().sum::<u64>();
+    Some(NfsMountRates {
+        at: after.at.clone(),
+        export: after.export.clone(),
+        reads: per_second(grown(|m| m.reads.done)?),
+        writes: per_second(grown(|m| m.writes.done)?),
+        others: per_second(grown(|m| m.others.done)?),
+        read_bytes: per_second(grown(|m| m.read_bytes)?),
+        write_bytes: per_second(grown(|m| m.write_bytes)?),
+        read_latency: latency(|m| &m.reads)?,
+        write_latency: latency(|m| &m.writes)?,
+        sent_again: per_second(all_again(after).saturating_sub(all_again(before))),
+    })
+}
+
+fn nfs_server(before: &NfsServer, after: &NfsServer, span: Nanos) -> Option<NfsServerRates> {
+    let grown = |of: fn(&NfsServer) -> u64| Some(of(after).checked_sub(of(before))? as f64 / span.as_secs());
+    Some(NfsServerRates {
+        requests: grown(|s| s.requests)?,
+        read_bytes: grown(|s| s.read_bytes)?,
+        write_bytes: grown(|s| s.write_bytes)?,
     })
 }
 
@@ -193,6 +283,7 @@ fn network(before: &NetworkCounters, after: &NetworkCounters, span: Nanos) -> Op
 #[cfg(test)]
 mod tests {
     use super::*;
+    use stend_record::nfs::Nfs;
     use stend_record::sample::{CpuTimes, TcpCounters};
 
     /// A host after `s` seconds in which a drive did 100 reads and 50 writes of 4 KiB per second, at 2 and 4 ms each.
@@ -245,6 +336,30 @@ mod tests {
         assert_eq!((rates.stalls.io_some, rates.stalls.cpu_some), (Some(0.1), None));
         assert_eq!((rates.networks[0].received, rates.networks[0].sent, rates.networks[0].drops), (1000.0, 500.0, 6.0));
         assert_eq!(rates.tcp_sent_again, Some(0.005));
+    }
+
+    #[test]
+    fn a_share_of_nfs_has_rates_and_one_that_was_mounted_anew_has_none() {
+        let with = |s: u64, mounted: u64| {
+            let requests = |done| NfsRequests { done, sent: done + s, timeouts: 0, time_ns: done * 3_000_000 };
+            let mount = NfsMount {
+                at: "/mnt".into(),
+                export: "filer:/vol".into(),
+                read_bytes: 1000 * s,
+                reads: requests(10 * (s - mounted)),
+                ..NfsMount::default()
+            };
+            let server = Some(NfsServer { requests: 7 * s, ..NfsServer::default() });
+            Sample { nfs: Some(Box::new(Nfs { mounts: vec![mount], server })), ..sample(s) }
+        };
+        let rates = between(&with(10, 0), &with(20, 0)).unwrap();
+        let mount = &rates.nfs_mounts[0];
+        assert_eq!((mount.reads, mount.read_bytes, mount.sent_again), (10.0, 1000.0, 1.0));
+        assert_eq!((mount.read_latency, mount.write_latency), (Some(Nanos::millis(3)), None));
+        assert_eq!(rates.nfs_server.map(|server| server.requests), Some(7.0));
+        let anew = between(&with(10, 0), &with(20, 19)).unwrap();
+        assert_eq!((anew.nfs_mounts.len(), anew.nfs_server.is_some()), (0, true));
+        assert_eq!(between(&sample(10), &with(20, 0)).unwrap().nfs_server, None);
     }
 
     #[test]

@@ -10,6 +10,7 @@ mod group;
 mod interrupts;
 mod kernel;
 mod kernel_log;
+mod nfs;
 mod parse;
 mod parts;
 mod source;
@@ -21,6 +22,7 @@ pub use parts::temperatures;
 
 use group::Groups;
 use interrupts::Owned;
+use nfs::NfsFiles;
 use parts::Readers;
 use source::Source;
 use std::path::{Path, PathBuf};
@@ -65,6 +67,7 @@ pub struct Probe {
     /// `/sys/class/net`.
     interfaces: PathBuf,
     tcp: Source,
+    nfs: NfsFiles,
     paging: Source,
     stat: Source,
     meminfo: Source,
@@ -111,6 +114,7 @@ impl Probe {
             networks: Source::open(&proc.join("net/dev")),
             interfaces: root.join("sys/class/net"),
             tcp: Source::open(&proc.join("net/snmp")),
+            nfs: NfsFiles::open(root),
             paging: Source::open(&proc.join("vmstat")),
             stat: Source::open(&proc.join("stat")),
             meminfo: Source::open(&proc.join("meminfo")),
@@ -151,6 +155,7 @@ impl Probe {
                 .read()
                 .and_then(|text| kernel::networks(text, |name| self.interfaces.join(name).join("device").exists())),
             tcp: self.tcp.read().and_then(kernel::tcp),
+            nfs: self.nfs.read(at),
             paging: self.paging.read().and_then(|text| kernel::paging(text, page_bytes)),
             limits: self.groups.read(),
             parts: self.parts.as_mut().and_then(parts),

@@ -266,6 +266,8 @@ mod tests {
                 crate::kernel::paging(&text, 1 << 16);
                 crate::kernel::networks(&text, |_| false);
                 crate::kernel::tcp(&text);
+                crate::nfs::mounts(&text);
+                crate::nfs::server(&text);
                 crate::interrupts::hard(&text, &crate::interrupts::Owned::default());
                 crate::interrupts::soft(&text);
             }

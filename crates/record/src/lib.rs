@@ -15,6 +15,7 @@ pub mod imported;
 pub mod inventory;
 pub mod io_log;
 pub mod mirrors;
+pub mod nfs;
 pub mod observed;
 mod of_host;
 pub mod parts;

@@ -1,5 +1,6 @@
 //! One reading of telemetry. A counter the kernel does not offer is `None`: neither zero nor an error.
 
+use crate::nfs::{Nfs, NfsMount};
 use crate::parts::Parts;
 use serde::{Deserialize, Serialize};
 use stend_base::Nanos;
@@ -25,6 +26,8 @@ pub struct Sample {
     pub networks: Option<Vec<NetworkCounters>>,
     /// TCP over IPv4 and IPv6.
     pub tcp: Option<TcpCounters>,
+    /// NFS; `None` where the host is neither client nor server.
+    pub nfs: Option<Box<Nfs>>,
     /// What the memory management moved, of the whole machine.
     pub paging: Option<Paging>,
     /// What the control group of the worker, and those around it, allow now.
@@ -37,6 +40,13 @@ pub struct Sample {
     pub coordinator: Option<ProcessCost>,
     /// How long taking this sample took, ns: part of what the tool costs.
     pub cost_ns: u64,
+}
+
+impl Sample {
+    /// Shares of NFS that are mounted; none where there are none.
+    pub fn nfs_mounts(&self) -> &[NfsMount] {
+        self.nfs.as_ref().map_or(&[], |nfs| &nfs.mounts)
+    }
 }
 
 /// Time a CPU spent per state since boot, in ns (the kernel counts in ticks).

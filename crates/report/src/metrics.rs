@@ -1,6 +1,7 @@
 //! The newest sample of a host for Prometheus. Names are those of node_exporter where the meaning is the same, else they begin with
 //! `stend_`. Must not compute a rate: Prometheus does that over the counters.
 
+mod nfs;
 mod page;
 mod parts;
 mod run;
@@ -95,6 +96,7 @@ pub fn metrics_text(now: &HostNow<'_>, version: &str) -> String {
     for (family, of) in NETWORKS {
         page.each(family, sample.networks.iter().flatten(), |network| Some((device(&network.name), of(network))));
     }
+    sample.nfs.iter().for_each(|nfs| nfs::nfs(&mut page, nfs));
     now.parts.into_iter().for_each(|parts| parts::parts(&mut page, parts));
     now.health.into_iter().for_each(|health| parts::health(&mut page, health));
     now.problems.into_iter().for_each(|problems| parts::problems(&mut page, problems));

@@ -3,7 +3,7 @@
 use crate::json::{State, pretty, state as state_out};
 use serde::Serialize;
 use stend_analyse::Chart;
-use stend_analyse::host_rates::{DriveRates, HostRates, NetworkRates};
+use stend_analyse::host_rates::{DriveRates, HostRates, NetworkRates, NfsMountRates, NfsServerRates};
 use stend_analyse::recording::Recorded;
 use stend_analyse::recording_lines::{RecordedDrive, Spread};
 use stend_base::{Lang, Nanos, Say, format, say};
@@ -190,6 +190,37 @@ struct Step<'a> {
     drives: Vec<StepDrive<'a>>,
     networks: Vec<StepNetwork<'a>>,
     temperatures: Vec<StepTemperature<'a>>,
+    /// Shares of NFS that are mounted; absent where there are none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    nfs_mounts: Vec<StepNfsMount<'a>>,
+    /// The server of NFS; absent where it does not run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    nfs_server: Option<StepNfsServer>,
+}
+
+#[derive(Serialize)]
+struct StepNfsMount<'a> {
+    /// Where it is mounted.
+    mount: &'a str,
+    /// What is mounted.
+    export: &'a str,
+    reads_per_s: f64,
+    writes_per_s: f64,
+    /// Requests that neither read nor write.
+    others_per_s: f64,
+    read_bytes_per_s: f64,
+    write_bytes_per_s: f64,
+    /// Waiting in the queue of the client included; null where nothing was read.
+    read_latency_ns_mean: Option<u64>,
+    write_latency_ns_mean: Option<u64>,
+    sent_again_per_s: f64,
+}
+
+#[derive(Serialize)]
+struct StepNfsServer {
+    requests_per_s: f64,
+    read_bytes_per_s: f64,
+    write_bytes_per_s: f64,
 }
 
 #[derive(Serialize)]
@@ -246,6 +277,8 @@ pub fn host_json(host: &str, at_unix_ms: i64, rates: &HostRates, temperatures: &
             .iter()
             .map(|t| StepTemperature { device: &t.device, celsius: t.milli_celsius as f64 / 1e3 })
             .collect(),
+        nfs_mounts: rates.nfs_mounts.iter().map(step_nfs_mount).collect(),
+        nfs_server: rates.nfs_server.map(step_nfs_server),
     };
     // A tree of structs, strings and numbers has no case in which it cannot be written.
     serde_json::to_string(&step).unwrap_or_default() + "\n"
@@ -262,6 +295,29 @@ fn step_drive(drive: &DriveRates) -> StepDrive<'_> {
         write_latency_ns_mean: drive.write_latency.map(|ns| ns.0),
         queue_depth_mean: drive.queue,
         busy_share: drive.busy,
+    }
+}
+
+fn step_nfs_mount(mount: &NfsMountRates) -> StepNfsMount<'_> {
+    StepNfsMount {
+        mount: &mount.at,
+        export: &mount.export,
+        reads_per_s: mount.reads,
+        writes_per_s: mount.writes,
+        others_per_s: mount.others,
+        read_bytes_per_s: mount.read_bytes,
+        write_bytes_per_s: mount.write_bytes,
+        read_latency_ns_mean: mount.read_latency.map(|ns| ns.0),
+        write_latency_ns_mean: mount.write_latency.map(|ns| ns.0),
+        sent_again_per_s: mount.sent_again,
+    }
+}
+
+fn step_nfs_server(server: NfsServerRates) -> StepNfsServer {
+    StepNfsServer {
+        requests_per_s: server.requests,
+        read_bytes_per_s: server.read_bytes,
+        write_bytes_per_s: server.write_bytes,
     }
 }
 

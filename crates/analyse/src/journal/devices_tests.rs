@@ -2,6 +2,7 @@
 
 use super::tests::{healthy, host, journal, parts, told};
 use super::*;
+use stend_record::nfs::{Nfs, NfsMount};
 use stend_record::parts::{ArcCounters, Link, LinkState};
 
 fn devices(came: &[&str], went: &[&str]) -> EventKind {
@@ -27,6 +28,42 @@ fn a_disk_that_spins_up_answers_and_one_that_takes_longer_does_not() {
         |name: &str, until: u64| format!("DriveStuck {name} Critical 51..{until} x1: 1 I/Os in flight, none completes");
     assert_eq!(silent_for(31), [stuck("sdb", 81)], "it has nothing that spins");
     assert_eq!(silent_for(50), [stuck("sdb", 100), stuck("sda", 100)]);
+}
+
+/// The journal of a host that has a share mounted, by the requests that were sent and answered at each second.
+fn of_share(counts: impl Fn(u64) -> Option<(u64, u64)>) -> Vec<String> {
+    told(&journal(400, |s, sample| {
+        let mount = |(sent, answered)| NfsMount { at: "/mnt".into(), sent, answered, ..NfsMount::default() };
+        let nfs = |counts| Box::new(Nfs { mounts: vec![mount(counts)], server: None });
+        sample.nfs = counts(s).map(nfs);
+    }))
+}
+
+#[test]
+fn a_server_of_nfs_that_answers_nothing_is_silent_and_one_that_has_nothing_to_answer_is_not() {
+    assert_eq!(of_share(|s| Some((10 * s, 10 * s))), [""; 0]);
+    assert_eq!(of_share(|s| Some((10 * s.min(100), 9 * s.min(100)))), [""; 0], "idle, some answers are missing");
+    assert_eq!(of_share(|s| Some((s, s - s.min(1)))), [""; 0], "one is always on its way");
+    let silent = |at: u64| (100..200).contains(&at);
+    let found = of_share(|s| Some((s, if silent(s) { 99 } else { s })));
+    assert_eq!(found, ["NfsSilent /mnt Critical 100..200 x1: requests sent: 1, answered: none"]);
+    // A client without other requests repeats one each minute, and the problem began with the first.
+    let found = of_share(|s| Some((100 + s / 60, 100 + if s < 300 { 0 } else { s / 60 })));
+    assert_eq!(found, ["NfsSilent /mnt Critical 60..300 x1: requests sent: 1, answered: none"]);
+}
+
+#[test]
+fn a_share_that_is_unmounted_while_its_server_is_silent_is_no_problem_any_more() {
+    let found = of_share(|s| (s < 200).then_some((s, s.min(100))));
+    assert_eq!(found, ["NfsSilent /mnt Critical 101..200 x1: requests sent: 1, answered: none"]);
+    let shares = |sample: Sample| {
+        let mut journal = Journal::of_host(&HostInfo::default());
+        journal.add(sample);
+        journal.objects().unwrap().contains("/mnt")
+    };
+    let mount = NfsMount { at: "/mnt".into(), ..NfsMount::default() };
+    let nfs = Some(Box::new(Nfs { mounts: vec![mount], server: None }));
+    assert!(shares(Sample { nfs, ..healthy(1) }) && !shares(healthy(1)));
 }
 
 #[test]

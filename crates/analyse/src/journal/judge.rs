@@ -4,6 +4,7 @@ use super::rules::{JournalRule, ProblemSeverity};
 use crate::host_rates::{DriveRates, HostRates, of_ports};
 use std::collections::{BTreeMap, BTreeSet};
 use stend_base::{Bytes, Say, format, say};
+use stend_record::nfs::NfsMount;
 use stend_record::parts::{LinkState, PathState};
 use stend_record::sample::DiskCounters;
 use stend_record::{Parts, Sample};
@@ -89,6 +90,11 @@ pub(super) fn step(before: &Sample, after: &Sample, rates: &HostRates, known: &K
         }
     }
     slow(&rates.drives, &known.models, &mut said);
+    for now in after.nfs_mounts() {
+        let is_same = |earlier: &&NfsMount| (&earlier.at, &earlier.export) == (&now.at, &now.export);
+        let verdict = before.nfs_mounts().iter().find(is_same).and_then(|earlier| silent(earlier, now));
+        said.extend(verdict.map(|verdict| (JournalRule::NfsSilent, now.at.clone(), verdict)));
+    }
     for network in &rates.networks {
         let verdict = above(JournalRule::PortErrors, network.errors, ProblemSeverity::Warning, || {
             Say::both(|lang| {
@@ -165,6 +171,21 @@ fn stuck(before: &DiskCounters, after: &DiskCounters) -> Verdict {
             say!("{waiting} I/Os in flight, none completes", "операций в очереди: {waiting}, ни одна не завершается"),
         ),
         false => Verdict::Good,
+    }
+}
+
+/// Requests were sent to a server of NFS, and none was answered. `None`: nothing happened, which tells neither. The client sends a request again
+/// after a minute (`timeo`), and programs send others. Requests that had no answer when a connection broke are missing for ever, so that the
+/// difference of both counts tells nothing.
+fn silent(before: &NfsMount, after: &NfsMount) -> Option<Verdict> {
+    let sent = after.sent.checked_sub(before.sent)?;
+    match (sent, after.answered.checked_sub(before.answered)?) {
+        (0, 0) => None,
+        (_, 0) => Some(Verdict::Bad(
+            ProblemSeverity::Critical,
+            say!("requests sent: {sent}, answered: none", "отправлено запросов: {sent}, ответов нет"),
+        )),
+        _ => Some(Verdict::Good),
     }
 }
 

@@ -142,6 +142,8 @@ impl Journal {
             let is_there = |object: &str| networks.iter().any(|network| network.name == object);
             self.close(sample.at, |rule, object| rule == JournalRule::PortErrors && !is_there(object));
         }
+        let is_mounted = |object: &str| sample.nfs_mounts().iter().any(|mount| mount.at == object);
+        self.close(sample.at, |rule, object| rule == JournalRule::NfsSilent && !is_mounted(object));
         // The kernel tells of errors alone: no word is a good one.
         let quiet =
             self.tracked.keys().filter(|(rule, _)| *rule == JournalRule::DriveErrors).cloned().collect::<Vec<_>>();
@@ -159,13 +161,14 @@ impl Journal {
         &self.well
     }
 
-    /// Every object that the host has now: devices, ports, arrays, pools, ways, links, and itself. `None` until all of it was read.
+    /// Every object that the host has now: devices, ports, shares, arrays, pools, ways, links, and itself. `None` until all of it was read.
     pub fn objects(&self) -> Option<BTreeSet<String>> {
         let (sample, parts) = (self.before.as_ref()?, self.parts.as_ref()?);
         let disks = sample.disks.iter().map(|disk| disk.name.clone());
         let ports = sample.networks.as_ref()?.iter().map(|network| network.name.clone());
+        let shares = sample.nfs_mounts().iter().map(|mount| mount.at.clone());
         let of_parts = judge::parts_there(parts).into_iter().map(|(_, object)| object);
-        Some(disks.chain(ports).chain(of_parts).chain([judge::HOST.to_string()]).collect())
+        Some(disks.chain(ports).chain(shares).chain(of_parts).chain([judge::HOST.to_string()]).collect())
     }
 
     /// What drives said of themselves last, by kernel name.

@@ -5,7 +5,7 @@ use serde::Serialize;
 use stend_base::{Nanos, Say, say};
 
 /// Raised by any change of a rule, so that a problem can be traced to what found it.
-pub const RULES_VERSION: &str = "5";
+pub const RULES_VERSION: &str = "6";
 
 /// A disk that was asleep answers when it turns, which takes up to half a minute; the SCSI layer waits 30 s by default.
 const SPINS_UP: Nanos = Nanos::secs(35);
@@ -18,7 +18,7 @@ pub enum Category {
     Node,
     /// A network interface.
     Port,
-    /// A way to a drive, or the link that it hangs on.
+    /// A way to a drive, the link that it hangs on, or a share of another host.
     Path,
     /// A drive.
     Drive,
@@ -100,6 +100,8 @@ pub enum JournalRule {
     DriveWorn,
     /// No I/O can go this way.
     PathDown,
+    /// A server of NFS answers nothing.
+    NfsSilent,
     /// Fewer lanes than device and port could have.
     LinkNarrow,
     /// The link had to correct errors.
@@ -134,7 +136,7 @@ pub struct Limits {
 }
 
 /// Every rule with its limits. Where no source is named they are chosen by eye.
-pub const LIMITS: [(JournalRule, Limits); 18] = [
+pub const LIMITS: [(JournalRule, Limits); 19] = [
     // States of the kernel: there is nothing to wait for.
     (JournalRule::ArrayDegraded, state(Category::Array)),
     (JournalRule::DriveGone, state(Category::Drive)),
@@ -143,6 +145,8 @@ pub const LIMITS: [(JournalRule, Limits); 18] = [
     (JournalRule::PoolUnhealthy, state(Category::Pool)),
     // Half of the timeout of the SCSI layer (30 s): no healthy drive takes as long, an error handler does. A disk that turns has longer.
     (JournalRule::DriveStuck, limits(Category::Drive, 0.0, 0.0, 15, 60)),
+    // As of a drive: a server that fails over may take as long, one that is well does not.
+    (JournalRule::NfsSilent, limits(Category::Path, 0.0, 0.0, 15, 60)),
     // Latency as a multiple of the median of its siblings; drives of one model differ by tens of percent.
     (JournalRule::DriveSlow, limits(Category::Drive, 3.0, 2.0, 60, 300)),
     // Kelvin above the drive's own limit; it is over when it is three below.
@@ -208,6 +212,7 @@ impl JournalRule {
             JournalRule::MediaErrors => "media_errors",
             JournalRule::DriveWorn => "drive_worn",
             JournalRule::PathDown => "path_down",
+            JournalRule::NfsSilent => "nfs_silent",
             JournalRule::LinkNarrow => "link_narrow",
             JournalRule::LinkErrors => "link_errors",
             JournalRule::PoolUnhealthy => "pool_unhealthy",
@@ -232,6 +237,7 @@ impl JournalRule {
             JournalRule::MediaErrors => say!("media errors", "ошибки носителя"),
             JournalRule::DriveWorn => say!("drive worn", "износ накопителя"),
             JournalRule::PathDown => say!("path down", "путь не работает"),
+            JournalRule::NfsSilent => say!("NFS server does not answer", "сервер NFS не отвечает"),
             JournalRule::LinkNarrow => say!("link narrower than possible", "шина уже возможной"),
             JournalRule::LinkErrors => say!("errors on the link", "ошибки на шине"),
             JournalRule::PoolUnhealthy => say!("pool not healthy", "пул неисправен"),
@@ -282,25 +288,9 @@ impl JournalRule {
                 "Plan its replacement; the warranty ends at 100 %.",
                 "Запланируйте замену; при 100 % заканчивается гарантия."
             ),
-            JournalRule::PathDown => say!(
-                "Check cable, port and target of this path; the drive has one way less.",
-                "Проверьте кабель, порт и цель этого пути: у накопителя одним путём меньше."
-            ),
-            JournalRule::LinkNarrow | JournalRule::LinkErrors => say!(
-                "Reseat the drive or its adapter, and check slot, riser and cable.",
-                "Переставьте накопитель или адаптер; проверьте слот, переходник и кабель."
-            ),
             JournalRule::PoolUnhealthy => say!(
                 "`zpool status` names the device and what to do.",
                 "`zpool status` назовёт устройство и нужное действие."
-            ),
-            JournalRule::PortErrors => say!(
-                "Replace cable or transceiver, and compare with the counters of the switch.",
-                "Замените кабель или трансивер и сравните со счётчиками коммутатора."
-            ),
-            JournalRule::SentAgain => say!(
-                "Look for losses on the way: errors and drops of ports, full buffers of switches, a wrong MTU.",
-                "Ищите потери по пути: ошибки и отбросы на портах, полные буферы коммутаторов, неверный MTU."
             ),
             JournalRule::MemoryLow | JournalRule::MemoryKill => say!(
                 "See in `top` or, after a kill, in `dmesg` what took the memory; give the machine more or the programs less.",
@@ -309,6 +299,33 @@ impl JournalRule {
             JournalRule::CpuSteal => say!(
                 "Move the machine to a less busy host or reserve CPUs for it: its latencies include these waits.",
                 "Перенесите машину на менее занятый хост или закрепите за ней процессоры: задержки включают это ожидание."
+            ),
+            way => way.advice_about_ways(),
+        }
+    }
+
+    /// The same for rules about what leads to drives and to other hosts; the last one is about segments that are sent again.
+    fn advice_about_ways(self) -> Say {
+        match self {
+            JournalRule::PathDown => say!(
+                "Check cable, port and target of this path; the drive has one way less.",
+                "Проверьте кабель, порт и цель этого пути: у накопителя одним путём меньше."
+            ),
+            JournalRule::NfsSilent => say!(
+                "Check server and network; programs that use the share wait until the server answers.",
+                "Проверьте сервер и сеть: программы, которым нужен этот ресурс, ждут ответа сервера."
+            ),
+            JournalRule::LinkNarrow | JournalRule::LinkErrors => say!(
+                "Reseat the drive or its adapter, and check slot, riser and cable.",
+                "Переставьте накопитель или адаптер; проверьте слот, переходник и кабель."
+            ),
+            JournalRule::PortErrors => say!(
+                "Replace cable or transceiver, and compare with the counters of the switch.",
+                "Замените кабель или трансивер и сравните со счётчиками коммутатора."
+            ),
+            _ => say!(
+                "Look for losses on the way: errors and drops of ports, full buffers of switches, a wrong MTU.",
+                "Ищите потери по пути: ошибки и отбросы на портах, полные буферы коммутаторов, неверный MTU."
             ),
         }
     }

@@ -39,6 +39,12 @@ impl Redaction {
     /// Learns what a sample has of secrets, which no other part of a recording names.
     pub fn learn_sample(&mut self, sample: &Sample) {
         sample.parts.iter().for_each(|parts| self.learn_parts(parts));
+        for mount in sample.nfs.iter().flat_map(|nfs| &nfs.mounts) {
+            // An address may have colons itself; the path begins with a slash.
+            let (host, path) = mount.export.split_once(":/").unwrap_or((&mount.export, ""));
+            self.learn_name(host);
+            [&mount.at, &format!("/{path}")].into_iter().for_each(|path| self.learn_path(path));
+        }
         for network in sample.networks.iter().flatten().filter(|network| is_address(&network.name)) {
             self.learn(Secret::Address, &network.name);
         }
@@ -54,6 +60,8 @@ impl Redaction {
         let parts = sample.parts.iter_mut();
         let pools = parts.flat_map(|parts| &mut parts.pools).map(|pool| &mut pool.name);
         let networks = sample.networks.iter_mut().flatten().map(|network| &mut network.name);
+        let mounts = sample.nfs.iter_mut().flat_map(|nfs| &mut nfs.mounts);
+        mounts.flat_map(|mount| [&mut mount.at, &mut mount.export]).for_each(|text| *text = self.text(text));
         pools.chain(networks).filter(|name| self.known.contains_key(*name)).for_each(|name| *name = self.text(name));
     }
 }
@@ -69,6 +77,7 @@ mod tests {
     use super::*;
     use crate::facts::{Device, HostFacts, Signature, WriteAccess};
     use crate::inventory::{FabricPath, InventoryDevice};
+    use crate::nfs::{Nfs, NfsMount};
     use crate::parts::PoolState;
     use crate::sample::NetworkCounters;
 
@@ -111,6 +120,18 @@ mod tests {
             assert!(!found.contains(secret), "{secret} in {found}");
         }
         assert!(found.contains("\"name\":\"sda\"") && found.contains("wwn:id-1-kfzm"), "{found}");
+    }
+
+    #[test]
+    fn servers_exports_and_mount_points_of_nfs_are_taken_out_of_samples() {
+        let mount = NfsMount { at: "/srv/acme".into(), export: "filer7:/vol/acme".into(), ..NfsMount::default() };
+        let nfs = Some(Box::new(Nfs { mounts: vec![mount], server: None }));
+        let mut sample = Sample { nfs, ..Sample::default() };
+        let mut redaction = Redaction::tagged("kfzm");
+        redaction.learn_sample(&sample);
+        redaction.sample(&mut sample);
+        let mount = &sample.nfs.unwrap().mounts[0];
+        assert_eq!((mount.at.as_str(), mount.export.as_str()), ("/path-1-kfzm", "host-1-kfzm:/path-2-kfzm"));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use stend_analyse::journal::{JournalRule, Problem, ProblemSeverity};
 use stend_base::{Bytes, Nanos, Say};
+use stend_record::nfs::{Nfs, NfsMount, NfsRequests, NfsServer};
 use stend_record::parts::{ArcCounters, ArrayState, Link, LinkState, PathState, PoolState, Temperature};
 use stend_record::sample::{CpuTimes, DiskCounters, Memory, NetworkCounters, Paging, Pressure, TcpCounters, Traffic};
 use stend_record::{Device, Health, HostFacts, HostInfo, Parts, Sample, TargetFacts, TargetKind, WriteAccess};
@@ -109,11 +110,30 @@ pub fn sample() -> Sample {
         disks: vec![disk],
         networks: Some(vec![NetworkCounters { name: "eth0".into(), received: traffic, sent: traffic }]),
         tcp: Some(TcpCounters { sent: 900, sent_again: 4 }),
+        nfs: Some(Box::new(nfs())),
         paging: Some(Paging { oom_kills: Some(1), ..Paging::default() }),
         parts: Some(Box::new(parts())),
         cost_ns: 250_000,
         ..Sample::default()
     }
+}
+
+fn nfs() -> Nfs {
+    let requests = |done| NfsRequests { done, sent: done + 2, timeouts: 1, time_ns: done * 3_000_000 };
+    let mount = NfsMount {
+        at: "/mnt/vol".into(),
+        export: "filer:/vol".into(),
+        version: "4.2".into(),
+        read_bytes: 4_096_000,
+        write_bytes: 2_048_000,
+        reads: requests(1000),
+        writes: requests(500),
+        others: requests(70),
+        sent: 1576,
+        answered: 1570,
+    };
+    let server = NfsServer { requests: 4000, bad: 3, read_bytes: 8_192_000, write_bytes: 1_024_000, threads: Some(8) };
+    Nfs { mounts: vec![mount], server: Some(server) }
 }
 
 fn parts() -> Parts {

@@ -4,13 +4,16 @@ use super::grid::{Column, Row, grid};
 use super::layout::{clean, paragraph, width as width_of};
 use super::{Screen, screen};
 use crate::figures::{NONE, utc};
-use stend_analyse::host_rates::{DriveRates, HostRates, NetworkRates, available};
+use stend_analyse::host_rates::{DriveRates, HostRates, NetworkRates, NfsMountRates, available};
 use stend_base::text::plural_ru;
 use stend_base::{Bytes, Lang, Nanos, Say, format, say};
 use stend_record::parts::{ArcCounters, Temperature};
 
 /// Least devices that are shown, however low the terminal is.
 const ROWS_LEAST: usize = 3;
+
+/// Most shares of NFS that have a line, the busiest ones (by eye: drives come first).
+const SHARES_MOST: usize = 4;
 
 /// What a picture shows.
 #[derive(Debug, Clone, Copy)]
@@ -37,7 +40,8 @@ pub struct HostView<'a> {
 pub fn host_text(view: &HostView, lang: Lang, (width, height): (usize, usize), colour: bool) -> String {
     let screen = screen(lang, width, colour);
     let mut lines = vec![screen.bold(&cut(&title(view, lang), screen.width))];
-    for line in [cpus(view.rates, lang), memory(view, lang), waits(view.rates, lang), network(view.rates, lang)] {
+    let always = [cpus(view.rates, lang), memory(view, lang), waits(view.rates, lang), network(view.rates, lang)];
+    for line in always.into_iter().chain(nfs(view.rates, lang)) {
         lines.push(cut(&line, screen.width));
     }
     lines.push(String::new());
@@ -169,6 +173,34 @@ fn network(rates: &HostRates, lang: Lang) -> String {
     .to_string()
 }
 
+/// What the server of NFS and the busiest shares do; no line where there are none.
+fn nfs(rates: &HostRates, lang: Lang) -> Vec<String> {
+    let mega = |bytes: f64| format::number(bytes / 1e6, lang);
+    let number = |of: f64| format::number(of, lang);
+    let server = rates.nfs_server.map(|server| {
+        let (requests, read, written) = (number(server.requests), mega(server.read_bytes), mega(server.write_bytes));
+        say!(
+            "NFS      serves {requests} requests/s, ↓{written} ↑{read} MB/s",
+            "NFS      сервер: {requests} запросов/с, ↓{written} ↑{read} МБ/с"
+        )
+    });
+    let mut mounts: Vec<&NfsMountRates> = rates.nfs_mounts.iter().collect();
+    mounts.sort_by(|a, b| (b.read_bytes + b.write_bytes).total_cmp(&(a.read_bytes + a.write_bytes)));
+    mounts.truncate(SHARES_MOST);
+    let share = |mount: &NfsMountRates| {
+        let ms = |of: Option<Nanos>| of.map_or_else(|| NONE.to_string(), |ns| number(ns.0 as f64 / 1e6));
+        let (at, reads, writes) = (&mount.at, number(mount.reads), number(mount.writes));
+        let (read, written) = (mega(mount.read_bytes), mega(mount.write_bytes));
+        let (read_ms, write_ms) = (ms(mount.read_latency), ms(mount.write_latency));
+        let again = if mount.sent_again > 0.0 { format!(" ✖{}", number(mount.sent_again)) } else { String::new() };
+        say!(
+            "NFS      {at} reads/s {reads} ({read} MB/s, {read_ms} ms), writes/s {writes} ({written} MB/s, {write_ms} ms){again}",
+            "NFS      {at} чт/с {reads} ({read} МБ/с, {read_ms} мс), зап/с {writes} ({written} МБ/с, {write_ms} мс){again}"
+        )
+    };
+    server.into_iter().chain(mounts.into_iter().map(share)).map(|said| said.get(lang).to_string()).collect()
+}
+
 /// The devices with most I/O that fit, in the order of the host, and how many others there are.
 fn busiest(drives: &[DriveRates], room: usize) -> (Vec<&DriveRates>, usize) {
     let mut by_load: Vec<&DriveRates> = drives.iter().collect();
@@ -261,7 +293,7 @@ pub fn host_waits(lang: Lang, width: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use stend_analyse::host_rates::Stalls;
+    use stend_analyse::host_rates::{NfsServerRates, Stalls};
     use stend_record::sample::Memory;
 
     fn drive(name: &str, reads: f64, busy: f64) -> DriveRates {
@@ -295,6 +327,7 @@ mod tests {
             drives: vec![drive("nvme0n1", 412_000.0, 0.994), drive("sda", 0.0, 0.02), drive("sdb", 3.0, 0.5)],
             networks: vec![NetworkRates { name: "eth0".into(), received: 12.3e6, sent: 4e5, errors: 0.0, drops: 2.0 }],
             tcp_sent_again: Some(0.001),
+            ..HostRates::default()
         }
     }
 
@@ -316,6 +349,28 @@ mod tests {
         let shown = host_text(&view, lang, size, false);
         assert!(!printed.contains('←') && shown.starts_with(&printed), "only a terminal has keys");
         shown
+    }
+
+    #[test]
+    fn shares_of_nfs_and_its_server_have_lines_the_busiest_first() {
+        let mount = |at: &str, bytes: f64| NfsMountRates {
+            at: at.into(),
+            reads: 100.0,
+            read_bytes: bytes,
+            read_latency: Some(Nanos(1_500_000)),
+            sent_again: if bytes > 5e6 { 2.0 } else { 0.0 },
+            ..NfsMountRates::default()
+        };
+        let server = NfsServerRates { requests: 4000.0, read_bytes: 8e6, write_bytes: 1e6 };
+        let mounts = (1..=6).map(|n| mount(&format!("/m{n}"), f64::from(n) * 1e6)).collect();
+        let rates = HostRates { nfs_mounts: mounts, nfs_server: Some(server), ..rates() };
+        let [english, russian] = [Lang::En, Lang::Ru].map(|lang| nfs(&rates, lang));
+        assert_eq!(english.len(), 1 + SHARES_MOST);
+        assert_eq!(english[0], "NFS      serves 4000 requests/s, ↓1.00 ↑8.00 MB/s");
+        assert_eq!(english[1], "NFS      /m6 reads/s 100 (6.00 MB/s, 1.50 ms), writes/s 0 (0 MB/s, — ms) ✖2.00");
+        assert!(english[4].starts_with("NFS      /m3 ") && !english[4].contains('✖'), "{english:?}");
+        assert!(russian[1].contains("(6,00 МБ/с, 1,50 мс)"), "{russian:?}");
+        assert!(nfs(&HostRates::default(), Lang::En).is_empty());
     }
 
     #[test]
