@@ -1,5 +1,5 @@
 //! Files that are written by a program from what the code says: JSON Schemas, the tables of suite keys, the page of error codes, the
-//! OpenAPI document and the dashboards of Grafana.
+//! OpenAPI document, the dashboards of Grafana and the template of Zabbix.
 //! `cargo run -p xtask -- gen` writes them; a rule holds that they are fresh.
 
 mod dashboards;
@@ -9,6 +9,7 @@ mod outputs;
 mod schema;
 mod suite;
 mod types;
+mod zabbix;
 
 use crate::finding::Finding;
 use crate::tree::Source;
@@ -34,6 +35,7 @@ pub fn files(root: &Path, sources: &[Source]) -> Result<Vec<File>, String> {
     files.push(openapi::document(&types)?);
     files.push(openapi::table());
     files.extend(dashboards::files());
+    files.extend(zabbix::files());
     for kind in suite::KINDS {
         files.push(suite::schema(kind));
         files.push(suite::reference(kind, root)?);

@@ -130,7 +130,7 @@ pub const MACHINES: Embedded = embedded!(
 pub const TABLES: Embedded =
     embedded!("published", ".csv", ["elbrus-kernel54", "numa-upi", "nvme-soft-raid", "ssd-vs-sas", "vz-storage"]);
 
-/// What other monitors load: dashboards of Grafana and alert rules of Prometheus. Their names keep the extension.
+/// What other monitors load: dashboards of Grafana, alert rules of Prometheus, a template of Zabbix, a configuration of OpenTelemetry's collector. Their names keep the extension.
 pub const MONITORING: Embedded = embedded!(
     "monitoring",
     "",
@@ -141,8 +141,11 @@ pub const MONITORING: Embedded = embedded!(
         "grafana/ru/drive.json",
         "grafana/ru/host.json",
         "grafana/ru/run.json",
+        "opentelemetry/collector.yaml",
         "prometheus/rules.yaml",
         "snmp/STEND-MIB.txt",
+        "zabbix/en/stend.yaml",
+        "zabbix/ru/stend.yaml",
     ]
 );
 

@@ -52,6 +52,37 @@ fn every_alert_rule_fires_on_a_bad_host_and_on_no_good_one() {
     tool(&["promtool", "test", "rules", &cases]);
 }
 
+/// Names at this depth below a line, in a file of YAML that is indented by two spaces.
+fn names_below<'a>(text: &'a str, line: &str, depth: usize) -> BTreeSet<&'a str> {
+    let indent = " ".repeat(depth);
+    let below = text.lines().skip_while(|of| *of != line).skip(1);
+    let block = below.take_while(|of| of.starts_with(&indent));
+    let own = block.filter_map(|of| of.strip_prefix(&indent).filter(|of| !of.starts_with(' ')));
+    own.filter_map(|of| of.split_once(':')).map(|(name, _)| name).collect()
+}
+
+#[test]
+fn the_collector_of_opentelemetry_scrapes_what_a_recording_answers_and_names_what_it_has() {
+    let scratch = Scratch::new();
+    let (text, _) = expect_exit(&mut stend(&scratch, &["monitoring", "opentelemetry/collector.yaml"]), 0);
+    // Each part is used by the pipeline, and the pipeline uses no other.
+    for kind in ["receivers", "processors", "exporters"] {
+        let line = text.lines().find_map(|line| line.strip_prefix(&format!("      {kind}: ["))).expect("a list");
+        let used: BTreeSet<&str> = line.trim_end_matches(']').split(", ").collect();
+        assert_eq!(names_below(&text, &format!("{kind}:"), 2), used, "{kind}");
+    }
+    assert_eq!(names_below(&text, "service:", 2), BTreeSet::from(["pipelines"]));
+    let documented = read("docs/watching.md");
+    assert!(documented.contains("--metrics 9101") && text.contains("targets: [\"127.0.0.1:9101\"]"));
+    if !installed("the_collector_of_opentelemetry_scrapes_what_a_recording_answers_and_names_what_it_has") {
+        return;
+    }
+    // Its receiver takes the configuration of Prometheus as it is.
+    let own = text.lines().skip_while(|line| *line != "    config:").skip(1);
+    let own: String = own.map_while(|line| line.strip_prefix("      ")).map(|line| format!("{line}\n")).collect();
+    tool(&["promtool", "check", "config", &scratch.file("prometheus.yaml", &own)]);
+}
+
 /// Answers one page of metrics, whose counters grow with every time that it is asked.
 fn growing(page: String) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");

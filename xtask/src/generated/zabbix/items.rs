@@ -1,0 +1,476 @@
+//! What the template of Zabbix reads and when it raises an alarm, as tables. Patterns are those of `stend record --metrics`. Must not know
+//! how it is written down.
+
+use stend_base::{Say, say};
+
+/// What is done to what a pattern finds.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Then {
+    /// Nothing: it is a state.
+    Keep,
+    /// A counter becomes what it grew by per second.
+    PerSecond,
+    /// The same in percent.
+    PercentOfTime,
+    /// A share becomes percent.
+    Percent,
+}
+
+/// One number.
+pub struct Item {
+    /// End of its key, behind `stend.`.
+    pub key: &'static str,
+    pub name: fn() -> Say,
+    /// Metric and labels; `@` stands for the labels of what was discovered.
+    pub pattern: &'static str,
+    /// Several samples fit, and their sum is meant.
+    pub sum: bool,
+    pub then: Then,
+    pub unit: &'static str,
+}
+
+/// An alarm. In its expression `(KEY)` stands for the item of that key.
+pub struct Trigger {
+    pub name: fn() -> Say,
+    pub expression: &'static str,
+    /// As Zabbix calls it.
+    pub priority: &'static str,
+}
+
+/// Things of a kind that a host has several of, found by one of their metrics.
+pub struct Discovery {
+    /// End of its key.
+    pub key: &'static str,
+    pub name: fn() -> Say,
+    pub pattern: &'static str,
+    /// Labels that tell them apart.
+    pub labels: &'static [&'static str],
+    pub items: &'static [Item],
+    pub triggers: &'static [Trigger],
+}
+
+const fn item(key: &'static str, name: fn() -> Say, pattern: &'static str, then: Then, unit: &'static str) -> Item {
+    Item { key, name, pattern, sum: false, then, unit }
+}
+
+const fn sum(key: &'static str, name: fn() -> Say, pattern: &'static str, then: Then, unit: &'static str) -> Item {
+    Item { key, name, pattern, sum: true, then, unit }
+}
+
+/// What a host has once.
+pub const HOST: &[Item] = &[
+    sum(
+        "problems.critical",
+        || say!("Open problems: critical", "Открытые проблемы: критические"),
+        r#"stend_problems{severity="critical"}"#,
+        Then::Keep,
+        "",
+    ),
+    sum(
+        "problems.warning",
+        || say!("Open problems: warnings", "Открытые проблемы: предупреждения"),
+        r#"stend_problems{severity="warning"}"#,
+        Then::Keep,
+        "",
+    ),
+    sum(
+        "cpu.busy",
+        || say!("CPUs: busy", "Процессоры: занято"),
+        r#"node_cpu_seconds_total{mode=~"user|system|irq|softirq|steal"}"#,
+        Then::PerSecond,
+        "CPU",
+    ),
+    sum(
+        "cpu.steal",
+        || say!("CPUs: taken by the hypervisor", "Процессоры: отнял гипервизор"),
+        r#"node_cpu_seconds_total{mode="steal"}"#,
+        Then::PerSecond,
+        "CPU",
+    ),
+    item("memory.total", || say!("Memory: total", "Память: всего"), "node_memory_MemTotal_bytes", Then::Keep, "B"),
+    item(
+        "memory.available",
+        || say!("Memory: available", "Память: доступно"),
+        "node_memory_MemAvailable_bytes",
+        Then::Keep,
+        "B",
+    ),
+    item(
+        "pressure.io",
+        || say!("Waiting for I/O", "Ожидание ввода-вывода"),
+        "node_pressure_io_waiting_seconds_total",
+        Then::PercentOfTime,
+        "%",
+    ),
+    item(
+        "pressure.memory",
+        || say!("Waiting for memory", "Ожидание памяти"),
+        "node_pressure_memory_waiting_seconds_total",
+        Then::PercentOfTime,
+        "%",
+    ),
+    item(
+        "tcp.again",
+        || say!("TCP: segments sent again", "TCP: повторные передачи"),
+        "node_netstat_Tcp_RetransSegs",
+        Then::PerSecond,
+        "/s",
+    ),
+    item(
+        "nfsd.requests",
+        || say!("NFS server: requests", "Сервер NFS: запросы"),
+        "node_nfsd_server_rpcs_total",
+        Then::PerSecond,
+        "/s",
+    ),
+    item(
+        "nfsd.read",
+        || say!("NFS server: read", "Сервер NFS: чтение"),
+        "node_nfsd_disk_bytes_read_total",
+        Then::PerSecond,
+        "Bps",
+    ),
+    item(
+        "nfsd.written",
+        || say!("NFS server: written", "Сервер NFS: запись"),
+        "node_nfsd_disk_bytes_written_total",
+        Then::PerSecond,
+        "Bps",
+    ),
+    item(
+        "sample.cost",
+        || say!("Time of a reading", "Время одного чтения"),
+        "stend_sample_read_seconds",
+        Then::Keep,
+        "s",
+    ),
+];
+
+/// Alarms of the host.
+pub const HOST_TRIGGERS: &[Trigger] = &[
+    Trigger {
+        name: || say!("Stend: nothing is recorded on {{HOST.NAME}}", "Стенд: на {{HOST.NAME}} запись не ведётся"),
+        expression: "nodata((sample.cost),5m)=1",
+        priority: "WARNING",
+    },
+    Trigger {
+        name: || {
+            say!(
+                "Stend: critical problems on {{HOST.NAME}}; see `stend journal last`",
+                "Стенд: критические проблемы на {{HOST.NAME}}; см. `stend journal last`"
+            )
+        },
+        expression: "last((problems.critical))>0",
+        priority: "HIGH",
+    },
+    Trigger {
+        name: || {
+            say!(
+                "Stend: warnings on {{HOST.NAME}}; see `stend journal last`",
+                "Стенд: предупреждения на {{HOST.NAME}}; см. `stend journal last`"
+            )
+        },
+        expression: "last((problems.warning))>0",
+        priority: "WARNING",
+    },
+];
+
+/// What a host has several of.
+pub const DISCOVERIES: &[Discovery] = &[
+    Discovery {
+        key: "drives",
+        name: || say!("Drives", "Накопители"),
+        pattern: "node_disk_info",
+        labels: &["device"],
+        items: DRIVE,
+        triggers: DRIVE_TRIGGERS,
+    },
+    Discovery {
+        key: "ports",
+        name: || say!("Network interfaces", "Сетевые интерфейсы"),
+        pattern: "node_network_receive_bytes_total",
+        labels: &["device"],
+        items: PORT,
+        triggers: &[Trigger {
+            name: || say!("Port {{#DEVICE}}: bad packets", "Порт {{#DEVICE}}: повреждённые пакеты"),
+            expression: "min((port.errors),5m)>=1",
+            priority: "WARNING",
+        }],
+    },
+    Discovery {
+        key: "arrays",
+        name: || say!("Arrays of md", "Массивы md"),
+        pattern: "stend_md_missing_disks",
+        labels: &["device"],
+        items: &[item(
+            "array.missing",
+            || say!("Array {{#DEVICE}}: drives missing", "Массив {{#DEVICE}}: не хватает накопителей"),
+            "stend_md_missing_disks{@}",
+            Then::Keep,
+            "",
+        )],
+        triggers: &[Trigger {
+            name: || say!("Array {{#DEVICE}} lacks drives", "Массиву {{#DEVICE}} не хватает накопителей"),
+            expression: "last((array.missing))>0",
+            priority: "HIGH",
+        }],
+    },
+    Discovery {
+        key: "pools",
+        name: || say!("Pools of ZFS", "Пулы ZFS"),
+        pattern: r#"node_zfs_zpool_state{state="online"}"#,
+        labels: &["zpool"],
+        items: &[item(
+            "pool.online",
+            || say!("Pool {{#ZPOOL}}: online", "Пул {{#ZPOOL}}: исправен"),
+            r#"node_zfs_zpool_state{@,state="online"}"#,
+            Then::Keep,
+            "",
+        )],
+        triggers: &[Trigger {
+            name: || say!("Pool {{#ZPOOL}} is not healthy", "Пул {{#ZPOOL}} неисправен"),
+            expression: "last((pool.online))=0",
+            priority: "HIGH",
+        }],
+    },
+    Discovery {
+        key: "paths",
+        name: || say!("Paths to drives", "Пути к накопителям"),
+        pattern: "stend_path_usable",
+        labels: &["device", "path"],
+        items: &[item(
+            "path.usable",
+            || say!("Path {{#DEVICE}}/{{#PATH}}: usable", "Путь {{#DEVICE}}/{{#PATH}}: работает"),
+            "stend_path_usable{@}",
+            Then::Keep,
+            "",
+        )],
+        triggers: &[Trigger {
+            name: || say!("Path {{#DEVICE}}/{{#PATH}} is down", "Путь {{#DEVICE}}/{{#PATH}} не работает"),
+            expression: "last((path.usable))=0",
+            priority: "WARNING",
+        }],
+    },
+    Discovery {
+        key: "links",
+        name: || say!("PCIe links", "Шины PCIe"),
+        pattern: "stend_pcie_link_lanes",
+        labels: &["device", "address"],
+        items: &[
+            item(
+                "link.lanes",
+                || say!("Link {{#DEVICE}} {{#ADDRESS}}: lanes", "Шина {{#DEVICE}} {{#ADDRESS}}: линий"),
+                "stend_pcie_link_lanes{@}",
+                Then::Keep,
+                "",
+            ),
+            item(
+                "link.possible",
+                || {
+                    say!(
+                        "Link {{#DEVICE}} {{#ADDRESS}}: lanes possible",
+                        "Шина {{#DEVICE}} {{#ADDRESS}}: возможно линий"
+                    )
+                },
+                "stend_pcie_link_lanes_possible{@}",
+                Then::Keep,
+                "",
+            ),
+        ],
+        triggers: &[Trigger {
+            name: || say!("Link of {{#DEVICE}} is narrower than possible", "Шина {{#DEVICE}} уже возможной"),
+            expression: "last((link.lanes))<last((link.possible))",
+            priority: "WARNING",
+        }],
+    },
+    Discovery {
+        key: "shares",
+        name: || say!("Shares of NFS", "Ресурсы NFS"),
+        pattern: "stend_nfs_mount_read_bytes_total",
+        labels: &["mount", "export"],
+        items: SHARE,
+        triggers: &[Trigger {
+            name: || say!("NFS {{#EXPORT}} at {{#MOUNT}} does not answer", "NFS {{#EXPORT}} в {{#MOUNT}} не отвечает"),
+            expression: "max((share.sent),3m)>0 and max((share.answered),3m)=0",
+            priority: "HIGH",
+        }],
+    },
+];
+
+const DRIVE: &[Item] = &[
+    item(
+        "drive.reads",
+        || say!("Drive {{#DEVICE}}: reads", "Накопитель {{#DEVICE}}: операции чтения"),
+        "node_disk_reads_completed_total{@}",
+        Then::PerSecond,
+        "/s",
+    ),
+    item(
+        "drive.writes",
+        || say!("Drive {{#DEVICE}}: writes", "Накопитель {{#DEVICE}}: операции записи"),
+        "node_disk_writes_completed_total{@}",
+        Then::PerSecond,
+        "/s",
+    ),
+    item(
+        "drive.read",
+        || say!("Drive {{#DEVICE}}: read", "Накопитель {{#DEVICE}}: чтение"),
+        "node_disk_read_bytes_total{@}",
+        Then::PerSecond,
+        "Bps",
+    ),
+    item(
+        "drive.written",
+        || say!("Drive {{#DEVICE}}: written", "Накопитель {{#DEVICE}}: запись"),
+        "node_disk_written_bytes_total{@}",
+        Then::PerSecond,
+        "Bps",
+    ),
+    item(
+        "drive.busy",
+        || say!("Drive {{#DEVICE}}: time with I/O", "Накопитель {{#DEVICE}}: время с операциями"),
+        "node_disk_io_time_seconds_total{@}",
+        Then::PercentOfTime,
+        "%",
+    ),
+    item(
+        "drive.queue",
+        || say!("Drive {{#DEVICE}}: I/Os in flight on average", "Накопитель {{#DEVICE}}: операций в очереди в среднем"),
+        "node_disk_io_time_weighted_seconds_total{@}",
+        Then::PerSecond,
+        "",
+    ),
+    item(
+        "drive.temperature",
+        || say!("Drive {{#DEVICE}}: temperature", "Накопитель {{#DEVICE}}: температура"),
+        "stend_disk_temperature_celsius{@}",
+        Then::Keep,
+        "°C",
+    ),
+    item(
+        "drive.temperature.limit",
+        || say!("Drive {{#DEVICE}}: its own limit", "Накопитель {{#DEVICE}}: собственный предел"),
+        "stend_disk_temperature_warning_celsius{@}",
+        Then::Keep,
+        "°C",
+    ),
+    item(
+        "drive.healthy",
+        || say!("Drive {{#DEVICE}}: passes its check", "Накопитель {{#DEVICE}}: самопроверка пройдена"),
+        "stend_disk_healthy{@}",
+        Then::Keep,
+        "",
+    ),
+    item(
+        "drive.warning",
+        || say!("Drive {{#DEVICE}}: bits of its warning", "Накопитель {{#DEVICE}}: биты предупреждения"),
+        "stend_disk_critical_warning{@}",
+        Then::Keep,
+        "",
+    ),
+    item(
+        "drive.wear",
+        || say!("Drive {{#DEVICE}}: endurance used", "Накопитель {{#DEVICE}}: израсходованный ресурс"),
+        "stend_disk_wear_ratio{@}",
+        Then::Percent,
+        "%",
+    ),
+    item(
+        "drive.media.errors",
+        || say!("Drive {{#DEVICE}}: media errors", "Накопитель {{#DEVICE}}: ошибки носителя"),
+        "stend_disk_media_errors_total{@}",
+        Then::Keep,
+        "",
+    ),
+];
+
+const DRIVE_TRIGGERS: &[Trigger] = &[
+    Trigger {
+        name: || say!("Drive {{#DEVICE}} fails by its own word", "Накопитель {{#DEVICE}} сам сообщает о неисправности"),
+        expression: "last((drive.healthy))=0",
+        priority: "HIGH",
+    },
+    Trigger {
+        // All bits but that of heat, which its temperature tells.
+        name: || say!("Drive {{#DEVICE}} warns", "Накопитель {{#DEVICE}} предупреждает"),
+        expression: "bitand(last((drive.warning)),29)<>0",
+        priority: "HIGH",
+    },
+    Trigger {
+        name: || say!("Drive {{#DEVICE}} is too warm", "Накопитель {{#DEVICE}} перегрет"),
+        expression: "last((drive.temperature))>=last((drive.temperature.limit))",
+        priority: "WARNING",
+    },
+    Trigger {
+        name: || say!("Drive {{#DEVICE}} is almost worn", "Ресурс накопителя {{#DEVICE}} почти исчерпан"),
+        expression: "last((drive.wear))>=90",
+        priority: "WARNING",
+    },
+    Trigger {
+        name: || say!("Drive {{#DEVICE}}: more media errors", "Накопитель {{#DEVICE}}: новые ошибки носителя"),
+        expression: "change((drive.media.errors))>0",
+        priority: "WARNING",
+    },
+];
+
+const PORT: &[Item] = &[
+    item(
+        "port.received",
+        || say!("Port {{#DEVICE}}: received", "Порт {{#DEVICE}}: принято"),
+        "node_network_receive_bytes_total{@}",
+        Then::PerSecond,
+        "Bps",
+    ),
+    item(
+        "port.sent",
+        || say!("Port {{#DEVICE}}: sent", "Порт {{#DEVICE}}: передано"),
+        "node_network_transmit_bytes_total{@}",
+        Then::PerSecond,
+        "Bps",
+    ),
+    item(
+        "port.errors",
+        || say!("Port {{#DEVICE}}: bad packets received", "Порт {{#DEVICE}}: принято повреждённых пакетов"),
+        "node_network_receive_errs_total{@}",
+        Then::PerSecond,
+        "/s",
+    ),
+];
+
+const SHARE: &[Item] = &[
+    item(
+        "share.read",
+        || say!("NFS {{#MOUNT}}: read", "NFS {{#MOUNT}}: чтение"),
+        "stend_nfs_mount_read_bytes_total{@}",
+        Then::PerSecond,
+        "Bps",
+    ),
+    item(
+        "share.written",
+        || say!("NFS {{#MOUNT}}: written", "NFS {{#MOUNT}}: запись"),
+        "stend_nfs_mount_written_bytes_total{@}",
+        Then::PerSecond,
+        "Bps",
+    ),
+    sum(
+        "share.requests",
+        || say!("NFS {{#MOUNT}}: requests", "NFS {{#MOUNT}}: запросы"),
+        "stend_nfs_mount_requests_total{@}",
+        Then::PerSecond,
+        "/s",
+    ),
+    item(
+        "share.sent",
+        || say!("NFS {{#MOUNT}}: requests on the wire", "NFS {{#MOUNT}}: отправлено запросов"),
+        "stend_nfs_mount_connection_sent_total{@}",
+        Then::PerSecond,
+        "/s",
+    ),
+    item(
+        "share.answered",
+        || say!("NFS {{#MOUNT}}: answers", "NFS {{#MOUNT}}: получено ответов"),
+        "stend_nfs_mount_connection_answered_total{@}",
+        Then::PerSecond,
+        "/s",
+    ),
+];
