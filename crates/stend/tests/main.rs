@@ -20,6 +20,7 @@ mod dry_run;
 mod embedded;
 mod events;
 mod export;
+mod fast_forward;
 mod files;
 mod fio;
 mod formats;

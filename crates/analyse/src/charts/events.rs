@@ -50,6 +50,7 @@ fn name(kind: &EventKind) -> Option<Say> {
         }
         EventKind::Beside { run_id, .. } => Some(say!("{run_id} beside", "рядом {run_id}")),
         EventKind::Devices { came, went, .. } => Some(devices(came, went)),
+        EventKind::WallClock { .. } => Some(say!("clock set, or host slept", "часы переведены, или хост спал")),
         EventKind::KernelErrors { device, .. } => Some(say!("I/O errors of {device}", "ошибки ввода-вывода {device}")),
         EventKind::RunFileFull { .. } => Some(say!("run file full", "файл прогона полон")),
         _ => None,

@@ -30,6 +30,36 @@ fn a_disk_that_spins_up_answers_and_one_that_takes_longer_does_not() {
     assert_eq!(silent_for(50), [stuck("sdb", 100), stuck("sda", 100)]);
 }
 
+#[test]
+fn errors_of_a_drive_that_comes_and_goes_all_the_time_are_one_problem_and_end_an_hour_after_the_last() {
+    let mut journal = Journal::new(&host());
+    let mut changes = 0;
+    let mut before = Vec::new();
+    for s in 0..12_000 {
+        let at = Nanos::secs(10_000 + s);
+        // Ten minutes of this, then it stays away.
+        if s < 6_000 && s % 20 == 0 {
+            let here = s / 20 % 2 == 1;
+            let (came, went) = if here { (vec!["sda"], vec![]) } else { (vec![], vec!["sda"]) };
+            journal.happened(&Event::new(at, devices(&came, &went)));
+        }
+        if s < 6_000 && s % 40 == 30 {
+            let kind = EventKind::KernelErrors { device: "sda".into(), count: 1, text: "I/O error".into() };
+            journal.happened(&Event::new(at, kind));
+        }
+        journal.add(healthy(s));
+        let of = |problem: &&Problem| problem.rule == JournalRule::DriveErrors;
+        let now: Vec<_> = journal.problems().iter().filter(of).map(|problem| problem.closed).collect();
+        changes += u32::from(now != before);
+        before = now;
+    }
+    let found = told(&journal.end());
+    let errors: Vec<&String> = found.iter().filter(|line| line.starts_with("DriveErrors")).collect();
+    assert_eq!(errors.len(), 1, "{found:?}");
+    assert!(errors[0].starts_with("DriveErrors sda") && errors[0].contains(" 30..5990 x3: "), "{errors:?}");
+    assert_eq!(changes, 6, "it opened, went and came twice, and ended");
+}
+
 /// The journal of a host that has a share mounted, by the requests that were sent and answered at each second.
 fn of_share(counts: impl Fn(u64) -> Option<(u64, u64)>) -> Vec<String> {
     told(&journal(400, |s, sample| {

@@ -59,6 +59,9 @@ impl Problem {
     }
 }
 
+/// A rule and an object.
+type JournalKey = (JournalRule, String);
+
 /// An object under a rule.
 #[derive(Debug, Default)]
 struct Tracked {
@@ -66,6 +69,8 @@ struct Tracked {
     bad_since: Option<Nanos>,
     /// Good since then.
     good_since: Option<Nanos>,
+    /// Its object has left, and its problem came back so often that it stays open for now.
+    has_left: bool,
     /// Its problem, by its number; open or not.
     problem: Option<usize>,
 }
@@ -144,9 +149,11 @@ impl Journal {
         }
         let is_mounted = |object: &str| sample.nfs_mounts().iter().any(|mount| mount.at == object);
         self.close(sample.at, |rule, object| rule == JournalRule::NfsSilent && !is_mounted(object));
-        // The kernel tells of errors alone: no word is a good one.
-        let quiet =
-            self.tracked.keys().filter(|(rule, _)| *rule == JournalRule::DriveErrors).cloned().collect::<Vec<_>>();
+        // The kernel tells of errors alone: no word is a good one. And nothing is said of what has left.
+        let is_quiet =
+            |(rule, _): &JournalKey, tracked: &Tracked| *rule == JournalRule::DriveErrors || tracked.has_left;
+        let quiet = self.tracked.iter().filter(|(key, tracked)| is_quiet(key, tracked));
+        let quiet: Vec<JournalKey> = quiet.map(|(key, _)| key.clone()).collect();
         quiet.iter().for_each(|key| self.good(sample.at, key));
         self.before = Some(sample);
     }
@@ -242,15 +249,18 @@ impl Journal {
         self.close(at, |rule, object| rule != JournalRule::DriveGone && is_of(object));
     }
 
-    /// Ends what is over because its object is gone, and not because it is well.
+    /// Ends what is over because its object is gone, and not because it is well. Where that happens again and again, it ends as other problems
+    /// do that come back: when it was away for an hour.
     fn close(&mut self, at: Nanos, is_over: impl Fn(JournalRule, &str) -> bool) {
-        for ((rule, object), tracked) in &mut self.tracked {
-            if is_over(*rule, object) {
-                (tracked.bad_since, tracked.good_since) = (None, None);
-                let open = tracked.problem.and_then(|number| self.problems.get_mut(number));
-                open.into_iter()
-                    .filter(|problem| problem.closed.is_none())
-                    .for_each(|problem| problem.closed = Some(at));
+        for (_, tracked) in self.tracked.iter_mut().filter(|((rule, object), _)| is_over(*rule, object)) {
+            let open = tracked.problem.and_then(|number| self.problems.get_mut(number)).filter(|p| p.closed.is_none());
+            tracked.bad_since = None;
+            tracked.has_left = open.as_ref().is_some_and(|problem| problem.times >= FLAPS);
+            if tracked.has_left {
+                tracked.good_since.get_or_insert(at);
+            } else {
+                tracked.good_since = None;
+                open.into_iter().for_each(|problem| problem.closed = Some(at));
             }
         }
     }
@@ -285,7 +295,7 @@ impl Journal {
         let (rule, object) = key.clone();
         let patience = rule.opens_after(self.known.spinning.contains(&object));
         let tracked = self.tracked.entry(key).or_default();
-        tracked.good_since = None;
+        (tracked.good_since, tracked.has_left) = (None, false);
         let since = *tracked.bad_since.get_or_insert(at);
         let known = tracked.problem.and_then(|number| self.problems.get_mut(number));
         if let Some(problem) = known {
@@ -316,7 +326,7 @@ impl Journal {
                 false => key.0.limits().closes_after,
             };
             if at.saturating_sub(since) >= patience {
-                problem.closed = Some(since);
+                (problem.closed, tracked.has_left) = (Some(since), false);
             }
         }
     }
@@ -324,7 +334,7 @@ impl Journal {
     /// Neither: what opened stays open, and what was on its way to open or close waits.
     fn between(&mut self, key: &(JournalRule, String)) {
         if let Some(tracked) = self.tracked.get_mut(key) {
-            (tracked.bad_since, tracked.good_since) = (None, None);
+            (tracked.bad_since, tracked.good_since, tracked.has_left) = (None, None, false);
         }
     }
 }

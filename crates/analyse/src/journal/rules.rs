@@ -300,7 +300,12 @@ impl JournalRule {
                 "Move the machine to a less busy host or reserve CPUs for it: its latencies include these waits.",
                 "Перенесите машину на менее занятый хост или закрепите за ней процессоры: задержки включают это ожидание."
             ),
-            way => way.advice_about_ways(),
+            JournalRule::PathDown
+            | JournalRule::NfsSilent
+            | JournalRule::LinkNarrow
+            | JournalRule::LinkErrors
+            | JournalRule::PortErrors
+            | JournalRule::SentAgain => self.advice_about_ways(),
         }
     }
 
