@@ -85,6 +85,14 @@ mod tests {
     }
 
     #[test]
+    fn a_clock_that_was_set_is_marked_in_a_recording() {
+        let mut record = crate::fixture::run().trial(0).done().record();
+        record.events = vec![Event::new(Nanos::secs(102), EventKind::WallClock { ahead_ns: 7 })];
+        let marks = within(&record, Nanos::secs(100), Nanos(0), Nanos::secs(103));
+        assert_eq!(marks[0].name.ru, "часы переведены, или хост спал");
+    }
+
+    #[test]
     fn only_what_can_change_the_numbers_is_marked() {
         let mut record = crate::fixture::run().trial(0).done().record();
         let kinds = [
