@@ -91,4 +91,5 @@ mod verbs;
 mod verdicts;
 mod verification;
 mod vm;
+mod watched_parts;
 mod watching;
