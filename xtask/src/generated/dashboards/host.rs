@@ -1,12 +1,13 @@
 //! Panels of a host.
 
 use super::panels::{Panel, by_device, can_do_more, mean, waits_included};
-use stend_base::say;
+use stend_base::{Say, say};
 
 pub fn panels() -> Vec<Panel> {
     let mut panels = cpus_and_memory();
     panels.extend(throughput_of_drives());
     panels.extend(network());
+    panels.extend(nfs());
     panels.extend(state_of_drives());
     panels
 }
@@ -129,6 +130,30 @@ fn network() -> Vec<Panel> {
                 (say!("segments sent again", "повторных сегментов"), ports("node_netstat_Tcp_RetransSegs")),
             ],
         ),
+    ]
+}
+
+fn nfs() -> Vec<Panel> {
+    vec![
+        Panel::lines(
+            say!("NFS: shares that are mounted, and the server", "NFS: подключённые ресурсы и сервер"),
+            "Bps",
+            vec![
+                (say!("{{{{mount}}}} read", "{{{{mount}}}} чтение"), ports("stend_nfs_mount_read_bytes_total")),
+                (say!("{{{{mount}}}} written", "{{{{mount}}}} запись"), ports("stend_nfs_mount_written_bytes_total")),
+                (say!("server, read", "сервер, чтение"), ports("node_nfsd_disk_bytes_read_total")),
+                (say!("server, written", "сервер, запись"), ports("node_nfsd_disk_bytes_written_total")),
+            ],
+        ),
+        Panel::lines(
+            say!("NFS: mean time of a request", "NFS: среднее время запроса"),
+            "s",
+            vec![(
+                Say::same("{{mount}} {{op}}"),
+                mean("stend_nfs_mount_request_seconds_total", "stend_nfs_mount_requests_total", &ports),
+            )],
+        )
+        .about(say!("Waiting in the queue of the client is included.", "Вместе с ожиданием в очереди клиента.")),
     ]
 }
 
