@@ -77,7 +77,8 @@ pub fn save(runs: &Path, with_runs: bool, file: &Path, stend_version: &str) -> R
         _ => failed(file, &error),
     })?;
     let written = (|| {
-        Owner::behind_sudo().map_or(Ok(()), |owner| owner.take_file(&archive))?;
+        // Its key and hashes are the server's: who may start Stend as root gets no key of root's server.
+        Owner::of_nearest(&server).and_then(|owner| owner.map_or(Ok(()), |owner| owner.take_file(&archive)))?;
         let mut writer = Writer { zip: ZipWriter::new(archive), contents: Contents::default() };
         writer.note(stend_version)?;
         writer.file("server/token.sha256", &server.join(TOKEN))?;

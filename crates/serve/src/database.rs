@@ -1,12 +1,10 @@
 //! Small databases beside the tokens and tasks of the server. Must not know what is in them.
 
 use rusqlite::{Connection, OpenFlags};
-use std::fs::{File, OpenOptions};
-use std::io;
-use std::os::unix::fs::OpenOptionsExt;
+use std::fs::OpenOptions;
 use std::path::Path;
 use stend_base::{Error, Result, Say, say};
-use stend_record::store::Owner;
+use stend_record::store;
 
 /// `Stsv`, as the run file has `Stnd`.
 const APPLICATION: i32 = 0x5374_7376;
@@ -18,7 +16,7 @@ const VERSION: i32 = 1;
 pub fn open(path: &Path, tables: &str) -> Result<Connection> {
     let outside = |error: std::io::Error| unusable(path, &stend_sys::regular::why(&error));
     let inside = |error: rusqlite::Error| unusable(path, &Say::same(error.to_string()));
-    private(path).map_err(outside)?;
+    store::private_file(path, OpenOptions::new().read(true).write(true)).map_err(outside)?;
     let db = Connection::open(path).map_err(inside)?;
     // Its journal goes with each change, so that no file of another user stays behind `sudo`.
     db.pragma_update(None, "synchronous", "FULL").map_err(inside)?;
@@ -29,23 +27,6 @@ pub fn open(path: &Path, tables: &str) -> Result<Connection> {
     }
     is_ours(&db, path)?;
     Ok(db)
-}
-
-/// A file that its owner alone can read. A new one belongs to the owner of its directory; one that is there stays as it is, since a link could stand
-/// in its place.
-///
-/// Errors: those of opening it and of handing it over.
-pub fn private(path: &Path) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    options.read(true).write(true).mode(0o600);
-    match options.clone().create_new(true).open(path) {
-        Ok(new) => {
-            Owner::of_nearest(path)?.map_or(Ok(()), |owner| owner.take_file(&new))?;
-            Ok(new)
-        }
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => options.open(path),
-        Err(error) => Err(error),
-    }
 }
 
 /// A whole database as it is at one moment, though a server goes on writing to it.

@@ -1,7 +1,7 @@
 //! The directory of run files, listed anew when it has changed: with 10,000 runs that takes longer than all the rest of an answer.
 
 use crate::clock::now_unix;
-use crate::remembered::{Stamp, stamp};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use stend_base::Result;
@@ -10,6 +10,9 @@ use stend_record::store::{self, KnownRun};
 /// How old a change must be before a list counts as that of its time, seconds: some file systems tell times in steps of two, and another
 /// change in the same step would not show.
 const SETTLED: i64 = 2;
+
+/// What changes when a file comes or goes, or another directory stands in its place: device, inode, time of change.
+type Stamp = (u64, u64, i64, i64);
 
 /// The directory.
 pub struct Directory {
@@ -32,14 +35,16 @@ impl Directory {
     ///
     /// Errors: those of reading it.
     pub fn runs(&self) -> Result<Arc<Vec<KnownRun>>> {
-        let now = stamp(&self.path);
+        // Of the directory that a link leads to.
+        let found = self.path.metadata().ok();
+        let now = found.map(|found| (found.dev(), found.ino(), found.mtime(), found.mtime_nsec()));
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, runs)) = known.as_ref().filter(|(listed, _)| *listed == now) {
+        if let Some((_, runs)) = known.as_ref().filter(|(listed, _)| Some(*listed) == now) {
             return Ok(runs.clone());
         }
         let runs = Arc::new(store::known_runs(&self.path)?);
-        let is_settled = now[0].is_some_and(|(_, changed, _)| changed + SETTLED < now_unix());
-        *known = is_settled.then(|| (now, runs.clone()));
+        let settled = now.filter(|(_, _, changed, _)| changed + SETTLED < now_unix());
+        *known = settled.map(|now| (now, runs.clone()));
         Ok(runs)
     }
 }
@@ -71,6 +76,30 @@ mod tests {
         assert_eq!(names().len(), 2);
         std::fs::remove_file(file("a")).unwrap();
         assert_eq!(names(), ["b"]);
+    }
+
+    #[test]
+    fn behind_a_link_the_directory_that_it_leads_to_counts() {
+        let dir = tempfile::tempdir().unwrap();
+        let settle = |path: &Path, seconds: u64| {
+            let times = FileTimes::new().set_modified(SystemTime::now() - Duration::from_secs(seconds));
+            File::open(path).unwrap().set_times(times).unwrap();
+        };
+        let [real, other, link] = ["real", "other", "runs"].map(|name| dir.path().join(name));
+        for place in [&real, &other] {
+            std::fs::create_dir(place).unwrap();
+            std::fs::write(place.join("a.stend"), "x").unwrap();
+            settle(place, 100);
+        }
+        std::os::unix::fs::symlink(&real, &link).unwrap();
+        let directory = Directory::new(link.clone());
+        assert_eq!(directory.runs().unwrap().len(), 1);
+        std::fs::write(real.join("b.stend"), "x").unwrap();
+        settle(&real, 90);
+        assert_eq!(directory.runs().unwrap().len(), 2);
+        std::fs::remove_file(&link).unwrap();
+        std::os::unix::fs::symlink(&other, &link).unwrap();
+        assert_eq!(directory.runs().unwrap().len(), 1);
     }
 
     #[test]

@@ -125,5 +125,10 @@ fn a_server_that_root_restores_belongs_to_the_owner_of_its_place_and_to_no_calle
             assert_eq!(owners(path), (owner, owner), "{path}");
         }
         assert_eq!(owners("/runs/R-20261121T213000Z-aaaa.stend"), (owner, owner));
+        // It holds the key of the server, and goes to no caller of sudo either.
+        let again = format!("{place}/again.zip");
+        let mut backup = stend(&scratch, &["serve", "backup", &again]);
+        expect_exit(backup.env("SUDO_UID", "65534").env("SUDO_GID", "65534").env("XDG_DATA_HOME", &place), 0);
+        assert_eq!(std::fs::metadata(&again).expect("a backup").uid(), owner);
     }
 }

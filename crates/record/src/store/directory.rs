@@ -3,6 +3,8 @@
 use super::failure;
 use super::owner::Owner;
 use std::ffi::OsString;
+use std::fs::{File, OpenOptions};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use stend_base::{Error, Result, Say, say};
 
@@ -77,6 +79,21 @@ pub fn make_directory(directory: &Path) -> Result<()> {
 pub fn make_server_directory(directory: &Path) -> Result<()> {
     let made = Owner::of_nearest(directory).and_then(|owner| make_owned(directory, owner));
     made.map_err(|error| cannot_make(directory, &error))
+}
+
+/// Opens a file that its owner alone can read, and makes it if it is not there. A new one belongs to the owner of its directory; one that is
+/// there stays as it is, since a link could stand in its place. `options` say how it is opened.
+///
+/// Errors: those of opening it and of handing it over.
+pub fn private_file(path: &Path, options: &OpenOptions) -> std::io::Result<File> {
+    match options.clone().create_new(true).mode(0o600).open(path) {
+        Ok(new) => {
+            Owner::of_nearest(path)?.map_or(Ok(()), |owner| owner.take_file(&new))?;
+            Ok(new)
+        }
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => options.open(path),
+        Err(error) => Err(error),
+    }
 }
 
 fn cannot_make(directory: &Path, error: &std::io::Error) -> Box<Error> {

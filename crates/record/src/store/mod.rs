@@ -29,7 +29,7 @@ mod spool;
 mod writer;
 
 pub use copy::copy;
-pub use directory::{directory, make_directory, make_server_directory, may_create};
+pub use directory::{directory, make_directory, make_server_directory, may_create, private_file};
 pub use glance::{Glance, glance};
 pub use id::new_run_id;
 pub use io_log::{IoLogs, io_logs};

@@ -8,10 +8,11 @@ use crate::printed::SERVER;
 use serde::Deserialize;
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use stend_base::Error;
+use stend_record::store::{self, Owner};
 
 /// What is sent of a log.
 const LOG_MAX: u64 = 256 << 10;
@@ -73,10 +74,26 @@ impl Home {
     ///
     /// Errors: those of the file, such as on a full disk.
     pub fn keep_stop(&self, now: bool) -> io::Result<()> {
-        DirBuilder::new().recursive(true).mode(0o700).create(&self.0)?;
-        let mut options = OpenOptions::new();
-        let mut file = options.write(true).create(true).truncate(true).mode(0o600).open(self.0.join(STOP))?;
+        self.make()?;
+        let mut file = self.file(STOP)?;
         file.write_all(if now { b"now" } else { b"soon" })
+    }
+
+    /// Makes it, with the directory of all tasks. Both belong to the owner of the server's directory, so that a server of that user finds them.
+    fn make(&self) -> io::Result<()> {
+        let owner = Owner::of_nearest(&self.0)?;
+        for place in self.0.parent().into_iter().chain([self.0.as_path()]) {
+            match DirBuilder::new().mode(0o700).create(place) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                made => made.and_then(|()| owner.map_or(Ok(()), |owner| owner.take_entry(place)))?,
+            }
+        }
+        Ok(())
+    }
+
+    /// An empty file in it.
+    fn file(&self, name: &str) -> io::Result<File> {
+        store::private_file(&self.0.join(name), OpenOptions::new().read(true).write(true).truncate(true))
     }
 
     /// Whether its runs shall end, and at once.
@@ -103,17 +120,13 @@ impl Home {
     ///
     /// Errors: those of the files, such as on a full disk, and of the start.
     pub fn start(&self, program: &Path, order: &str) -> io::Result<Child> {
-        DirBuilder::new().recursive(true).mode(0o700).create(&self.0)?;
-        let file = |name: &str| {
-            let mut options = OpenOptions::new();
-            options.read(true).write(true).create(true).truncate(true).mode(0o600).open(self.0.join(name))
-        };
-        let lock = file("lock")?;
+        self.make()?;
+        let lock = self.file("lock")?;
         lock.try_lock()?;
-        let mut text = file("order")?;
+        let mut text = self.file("order")?;
         text.write_all(order.as_bytes())?;
         text.sync_all()?;
-        let log = file("log")?;
+        let log = self.file("log")?;
         let mut command = Command::new(program);
         command.args(["run", "--progress", "plain", "--lang", "en", "--order"]).arg(self.0.join("order"));
         command.arg("--task").arg(&self.0).current_dir("/");
@@ -155,6 +168,7 @@ pub fn as_one(printed: Vec<u8>) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::unix::fs::MetadataExt;
 
     #[test]
     fn a_process_is_known_by_its_files_alone() {
@@ -175,6 +189,23 @@ mod tests {
         assert_eq!(home.look(), Seen::Gone);
         std::fs::write(file("log"), vec![b'x'; LOG_MAX as usize + 9]).unwrap();
         assert_eq!(home.log().len(), LOG_MAX as usize);
+    }
+
+    #[test]
+    fn what_a_server_behind_sudo_makes_belongs_to_the_owner_of_its_directory() {
+        let dir = tempfile::tempdir().unwrap();
+        if std::os::unix::fs::chown(dir.path(), Some(12_345), Some(12_345)).is_err() {
+            // Only root gives anything away.
+            return;
+        }
+        let tasks = dir.path().join("tasks");
+        let home = Home::new(&tasks, "a");
+        home.keep_stop(false).unwrap();
+        home.start(Path::new("true"), "order").unwrap().wait().unwrap();
+        for place in ["", "a", "a/stop", "a/lock", "a/order", "a/log"] {
+            let found = tasks.join(place).metadata().unwrap();
+            assert_eq!((found.uid(), found.gid(), found.mode() & 0o077), (12_345, 12_345, 0), "{place}");
+        }
     }
 
     #[test]

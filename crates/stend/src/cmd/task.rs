@@ -3,9 +3,9 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::Write;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use stend_base::{Error, Result, say};
+use stend_record::store;
 
 /// The file of the end, until it has its name, and its size from the begin on: an error with its hint in two languages is smaller.
 const RESERVED: &str = "ended.new";
@@ -51,8 +51,8 @@ impl Task {
     }
 
     fn file(&self, name: &str, append: bool) -> std::io::Result<File> {
-        let mut options = OpenOptions::new();
-        options.create(true).mode(0o600).append(append).write(true).truncate(!append).open(self.0.join(name))
+        // They belong to the owner of the server's directory, whoever started the server.
+        store::private_file(&self.0.join(name), OpenOptions::new().append(append).write(true).truncate(!append))
     }
 
     fn failed(&self, error: &std::io::Error) -> Box<Error> {
