@@ -20,19 +20,22 @@ pub struct Ended<'a> {
     pub whole: &'a TrialOutcome,
     /// On each that made it.
     pub parts: Vec<&'a TrialOutcome>,
+    /// A host that should have made it did not, or not to its end.
+    pub lacks_hosts: bool,
 }
 
 impl<'a> Ended<'a> {
     /// On the only host.
     pub fn alone(outcome: &'a TrialOutcome) -> Ended<'a> {
-        Ended { whole: outcome, parts: vec![outcome] }
+        Ended { whole: outcome, parts: vec![outcome], lacks_hosts: false }
     }
 
-    /// As it is recorded; `None` before it has ended.
-    pub fn of(trial: &'a TrialRecord) -> Option<Ended<'a>> {
+    /// As it is recorded in a run of so many load hosts; `None` before it has ended.
+    pub fn of(trial: &'a TrialRecord, hosts: usize) -> Option<Ended<'a>> {
         let whole = trial.outcome.as_ref()?;
         let parts: Vec<&TrialOutcome> = trial.by_host().into_iter().filter_map(|(.., outcome)| outcome).collect();
-        Some(Ended { whole, parts })
+        let lacks_hosts = parts.len() < trial.hosts_asked(hosts);
+        Some(Ended { whole, parts, lacks_hosts })
     }
 }
 
@@ -44,6 +47,8 @@ pub fn step(plan: &Plan, case: u32, ended: &Ended<'_>) -> Outcome {
         TrialStatus::Stalled => Outcome::Stalled,
         TrialStatus::Complete | TrialStatus::Interrupted | TrialStatus::Mismatch => match plan.rung(case) {
             Some((ladder, _)) => match &ladder.sought {
+                // Fewer hosts would hold a rate on each that all of them do not.
+                SearchTarget::Rate { .. } if ended.lacks_hosts => Outcome::Incomplete,
                 SearchTarget::Rate { stream, search } => {
                     missed_unless(held((search.quantile, search.limit), *stream, outcome))
                 }
@@ -114,13 +119,13 @@ pub(crate) fn looks<'a>(
     ladder: &'a Ladder,
 ) -> impl Iterator<Item = (u32, Look)> + 'a {
     let trials = run.trials.iter().filter(|trial| ladder.cells.contains(&trial.case));
-    let last = run.trials.last().map(|trial| trial.trial);
+    let hosts = run.loads().count();
     trials.filter_map(move |trial| {
-        let found = match Ended::of(trial) {
+        let found = match Ended::of(trial, hosts) {
             Some(ended) if ended.whole.status == TrialStatus::Interrupted => return None,
             Some(ended) => look(step(plan, trial.case, &ended)),
-            // All of its hosts were lost, and the run went on.
-            None if ladder.hosts().is_some() && Some(trial.trial) != last => Look::Incomplete,
+            // Hosts of it were lost, and the run went on. One that ended its session was repeated by the next.
+            None if run.went_on_after(trial) => Look::Incomplete,
             None => return None,
         };
         Some((trial.case, found))
@@ -212,8 +217,8 @@ impl SearchFinding {
             ..=1 => String::new(),
             hosts => say_in!(
                 l,
-                " These are the rates on each of {hosts} load hosts.",
-                " Частоты — на каждой из {hosts} нагружающих машин."
+                " These are the rates on each of {hosts} load hosts; the limit is held by the I/Os of all together.",
+                " Частоты — на каждой из {hosts} нагружающих машин; предел проверен по операциям всех машин вместе."
             ),
         };
         format!("{text}{each}{}{end}", self.missed_again(l))

@@ -27,6 +27,7 @@ pub mod redact;
 mod refusal;
 pub mod run;
 pub mod sample;
+mod sessions;
 mod source;
 mod sources;
 mod stand_answers;

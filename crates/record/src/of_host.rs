@@ -4,7 +4,6 @@ use crate::event::{Event, EventKind};
 use crate::hosts::HostId;
 use crate::run::RunRecord;
 use crate::trial::TrialRecord;
-use stend_base::Nanos;
 
 impl RunRecord {
     /// Load hosts with names that differ; none where there is one: as the user calls them, else as they call
@@ -12,14 +11,6 @@ impl RunRecord {
     pub fn several_loads(&self) -> Vec<(HostId, &str)> {
         let named: Vec<(HostId, &str)> = self.loads().map(|(id, host)| (id, host.called())).collect();
         if named.len() > 1 { named } else { Vec::new() }
-    }
-
-    /// Load hosts that were lost: when, which, and what the coordinator saw.
-    pub fn lost_loads(&self) -> impl Iterator<Item = (Nanos, HostId, &str)> {
-        self.events.iter().filter_map(|event| match &event.kind {
-            EventKind::HostLost { detail } => Some((event.at, event.host, detail.as_str())),
-            _ => None,
-        })
     }
 
     /// The run as if this load host had been its only host: its facts, samples and slices, how its trials ended there, and the events
@@ -36,8 +27,17 @@ impl RunRecord {
             alone
         };
         let of_event = |event: &Event| {
-            let is_own = event.host == host || (event.host == HostId::LOAD && is_of_the_run(&event.kind));
-            is_own.then(|| Event { host: HostId::LOAD, ..event.clone() })
+            let kind = match (&event.kind, &own.facts) {
+                // It went on for all of them, and each is described as the last session found it.
+                (EventKind::Resumed { shift_ns, .. }, Some(facts)) if event.host != host => {
+                    Some(EventKind::Resumed { host: Box::new(facts.clone()), shift_ns: *shift_ns })
+                }
+                (kind, _) => {
+                    let is_own = event.host == host || (event.host == HostId::LOAD && is_of_the_run(kind));
+                    is_own.then(|| kind.clone())
+                }
+            };
+            Some(Event { host: HostId::LOAD, at: event.at, kind: kind? })
         };
         Some(RunRecord {
             header: self.header.clone(),
@@ -86,16 +86,39 @@ fn is_of_the_run(kind: &EventKind) -> bool {
 }
 
 #[cfg(test)]
+pub(crate) mod fixture {
+    use crate::run::RunHeader;
+    use stend_base::Bytes;
+    use stend_plan::{PlanInputs, PlanTarget};
+    use stend_spec::suite::Suite;
+
+    /// The header of a run on a device.
+    pub(crate) fn header() -> RunHeader {
+        let target = PlanTarget {
+            count: 1,
+            hosts: 1,
+            size: Bytes::gib(1),
+            room: None,
+            logical_block: Bytes(512),
+            discards: false,
+            null: None,
+            topology: Default::default(),
+            writes: Ok(()),
+        };
+        let inputs = PlanInputs { traces: Vec::new(), suite: Suite::default(), seed: 1, target, time_budget: None };
+        RunHeader::new("R-1", inputs)
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
     use crate::hosts::{HostInfo, Role};
     use crate::observed::{FillOutcome, Slice, TrialOutcome};
     use crate::phase::Phase;
-    use crate::run::{Entry, RunHeader};
+    use crate::run::Entry;
     use crate::sample::Sample;
-    use stend_base::Bytes;
-    use stend_plan::{PlanInputs, PlanTarget};
-    use stend_spec::suite::Suite;
+    use stend_base::{Bytes, Nanos};
     use stend_spec::workload::{Mix, Op, Pattern, Region, Stream, Trial};
 
     fn slice(ops: u64) -> Slice {
@@ -115,19 +138,7 @@ mod tests {
 
     /// A run of load hosts `a` and `b`, between which `nas` was watched.
     fn run() -> RunRecord {
-        let target = PlanTarget {
-            count: 1,
-            hosts: 1,
-            size: Bytes::gib(1),
-            room: None,
-            logical_block: Bytes(512),
-            discards: false,
-            null: None,
-            topology: Default::default(),
-            writes: Ok(()),
-        };
-        let inputs = PlanInputs { traces: Vec::new(), suite: Suite::default(), seed: 1, target, time_budget: None };
-        let mut run = RunRecord::new(RunHeader::new("R-1", inputs));
+        let mut run = RunRecord::new(super::fixture::header());
         for (host, name, role) in [(0, "a", Role::Load), (1, "nas", Role::Observe), (2, "b", Role::Load)] {
             let info = Box::new(HostInfo { name: name.into(), role, ..HostInfo::default() });
             run.apply(Entry::Host { host: HostId(host), info });
@@ -165,6 +176,19 @@ mod tests {
         assert_eq!(shifts, [(HostId::LOAD, EventKind::Phase(Phase::Measure)), (HostId::LOAD, clock)]);
         let a = run().of_host(HostId(0)).unwrap();
         assert!(a.trials[0].slices[0].ops == 5 && a.trials[0].outcome.is_none(), "it did not end there");
+    }
+
+    #[test]
+    fn each_host_alone_has_gone_on_too_as_the_machine_that_it_is() {
+        let mut run = run();
+        let named = |name: &str| crate::facts::HostFacts { hostname: name.into(), ..Default::default() };
+        run.hosts_mut()[2].facts = Some(named("b"));
+        run.events.push(Event::new(Nanos(9), EventKind::Resumed { host: Box::new(named("a")), shift_ns: 3 }));
+        for (host, name) in [(0, "a"), (2, "b")] {
+            let alone = run.of_host(HostId(host)).unwrap();
+            let kind = EventKind::Resumed { host: Box::new(named(name)), shift_ns: 3 };
+            assert_eq!(alone.events.last(), Some(&Event::new(Nanos(9), kind)));
+        }
     }
 
     #[test]

@@ -396,7 +396,7 @@ impl RunRecord {
                 let mut begun = TrialRecord::new(trial, (case, block), *asked, at);
                 if self.loads().nth(1).is_some() {
                     begun.expect(self.loads().map(|(host, _)| host));
-                    self.lost_loads().for_each(|(at, host, _)| begun.lost(host, at));
+                    self.lost_now().into_iter().for_each(|(host, at)| begun.lost(host, at));
                 }
                 let list = if round { &mut self.rounds } else { &mut self.trials };
                 list.push(begun);
@@ -410,10 +410,7 @@ impl RunRecord {
             Entry::Event(Event { at, host, kind }) => {
                 let Some(kind) = sources::take(&mut self.sources, at, kind) else { return };
                 let event = Event { at, host, kind };
-                if matches!(event.kind, EventKind::HostLost { .. }) {
-                    let trials = self.trials.iter_mut().chain(&mut self.rounds);
-                    trials.for_each(|trial| trial.lost(event.host, event.at));
-                }
+                self.learn_who_is_there(&event);
                 self.events.push(event);
             }
             Entry::End(state) => self.state = state,

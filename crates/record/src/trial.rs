@@ -32,6 +32,9 @@ pub struct TrialRecord {
     /// trials.
     #[serde(skip)]
     pub resting: Vec<TrialPart>,
+    /// Those of which nothing is expected, because they were lost before it began: a file tells behind losses that the run went on with all.
+    #[serde(skip)]
+    pub gone: Vec<TrialPart>,
 }
 
 /// What one of several load hosts did in a trial.
@@ -48,8 +51,9 @@ pub struct TrialPart {
 impl TrialRecord {
     /// One that has begun as (case, block), on one host, and of which nothing more is known.
     pub fn new(trial: u32, (case, block): (u32, u32), asked: Trial, started: Nanos) -> TrialRecord {
-        let (slices, logged, outcome, parts, resting) = (Vec::new(), 0, None, Vec::new(), Vec::new());
-        TrialRecord { trial, case, block, asked, started, slices, logged, outcome, parts, resting }
+        let (slices, logged, outcome) = (Vec::new(), 0, None);
+        let (parts, resting, gone) = (Vec::new(), Vec::new(), Vec::new());
+        TrialRecord { trial, case, block, asked, started, slices, logged, outcome, parts, resting, gone }
     }
 
     /// It has begun on these of several hosts, or on as many of them as it was asked for.
@@ -70,14 +74,28 @@ impl TrialRecord {
         let before = self.parts.len();
         let is_missing = |part: &TrialPart| part.host == host && part.slices.is_empty() && part.outcome.is_none();
         if self.started >= at {
-            self.parts.retain(|part| !is_missing(part));
-            self.resting.retain(|part| !is_missing(part));
+            self.gone.extend(self.parts.extract_if(.., |part| is_missing(part)));
+            self.gone.extend(self.resting.extract_if(.., |part| is_missing(part)));
         }
         if self.parts.len() < before {
             let instead = (before - self.parts.len()).min(self.resting.len());
             self.parts.extend(self.resting.drain(..instead));
             self.join();
         }
+    }
+
+    /// The run went on at this time, with all hosts: each is expected of a trial that began later, as if none had been lost before.
+    pub(crate) fn returned(&mut self, at: Nanos) {
+        if self.started < at || self.parts.is_empty() {
+            return;
+        }
+        let mut all: Vec<TrialPart> =
+            self.parts.drain(..).chain(self.resting.drain(..)).chain(self.gone.drain(..)).collect();
+        all.sort_by_key(|part| part.host);
+        let most = self.asked.load_hosts.map_or(usize::MAX, |count| count as usize).min(all.len());
+        self.resting = all.split_off(most);
+        self.parts = all;
+        self.join();
     }
 
     /// Counters of a host; those of one that does not load are dropped.

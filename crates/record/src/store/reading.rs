@@ -125,9 +125,10 @@ impl Reading {
         self.rows(db, sql, |row| Ok(Entry::Host { host: host(row, 0)?, info: json(row, 1)? }));
     }
 
-    /// The events that say that a host was lost, alone.
+    /// The events that say that a host was lost or that the run went on, alone.
     pub fn lost(&mut self, db: &Connection) {
-        let sql = "SELECT body, octet_length(body) FROM event WHERE body LIKE '%\"host_lost\"%' ORDER BY id";
+        let sql = "SELECT body, octet_length(body) FROM event WHERE body LIKE '%\"host_lost\"%' \
+                   OR body LIKE '%\"resumed\"%' ORDER BY id";
         self.rows(db, sql, |row| Ok(Entry::Event(json(row, 0)?)));
     }
 
