@@ -86,10 +86,13 @@ fn clock(run: &RunRecord, host: HostId) -> Option<ClockFinding> {
         EventKind::HostClock { shift_ns, uncertainty_ns } => Some((event.at, shift_ns, uncertainty_ns)),
         _ => None,
     });
-    let told: Vec<(Nanos, i64, u64)> = told.collect();
+    let mut told: Vec<(Nanos, i64, u64)> = told.collect();
+    let uncertainty_ns = told.iter().map(|clock| clock.2).max()?;
+    // A clock that was started anew between sessions has not drifted.
+    let session = run.last_session();
+    told.retain(|clock| clock.0 >= session);
     let (first, last) = (told.first()?, told.last()?);
     let drift = (told.len() > 1).then(|| (last.1.saturating_sub(first.1), last.0.saturating_sub(first.0)));
-    let uncertainty_ns = told.iter().map(|clock| clock.2).max()?;
     Some(ClockFinding { shift_ns: first.1, uncertainty_ns, drift })
 }
 
@@ -100,7 +103,9 @@ fn loss(run: &RunRecord, host: HostId) -> Option<LossFinding> {
         Some((_, _, end)) => end.is_none(),
         None => trial.parts.len() < trial.hosts_asked(all),
     };
-    let trials = run.trials.iter().filter(|trial| lacks(trial)).map(|trial| trial.trial).collect();
+    let session = run.session_of(at);
+    let of_session = run.trials.iter().filter(|trial| run.session_of(trial.started) == session);
+    let trials = of_session.filter(|trial| lacks(trial)).map(|trial| trial.trial).collect();
     Some(LossFinding { why: why.to_string(), after: at.saturating_sub(series::span(run).0), trials })
 }
 
@@ -343,6 +348,28 @@ mod tests {
     }
 
     #[test]
+    fn a_loss_that_ended_a_session_is_none_of_a_run_that_went_on_with_all_hosts() {
+        let mut record = record(&[1_000.0, 1_000.0]);
+        let [cut, next] = [2, 3].map(|trial| record.trials[trial].started);
+        for part in &mut record.trials[2].parts {
+            part.outcome = None;
+        }
+        record.trials[2].outcome = None;
+        let kind = EventKind::HostLost { detail: "connection reset".into() };
+        record.events.push(Event { at: cut + Nanos(1), host: HostId(1), kind });
+        let told = |record: &RunRecord| {
+            let findings = analyse(record).unwrap();
+            let caveat =
+                |caveat: &crate::findings::Caveat| matches!(caveat, crate::findings::Caveat::LoadHostLost { .. });
+            (findings.hosts[1].lost.is_some(), findings.caveats.iter().any(caveat), findings.cases[0].trials)
+        };
+        assert_eq!(told(&record), (true, true, 5), "the others would have gone on");
+        let kind = EventKind::Resumed { host: Box::default(), shift_ns: 0 };
+        record.events.push(Event::new(next, kind));
+        assert_eq!(told(&record), (false, false, 5));
+    }
+
+    #[test]
     fn the_only_host_that_is_left_is_held_against_none() {
         let mut record = record(&[1_000.0, 500.0]);
         let at = record.trials[0].started;
@@ -399,6 +426,22 @@ mod tests {
         let clock = ClockFinding { shift_ns: -5_000_000, uncertainty_ns: 80_000, drift };
         assert_eq!((findings.hosts[0].clock, findings.hosts[1].clock), (None, Some(clock)));
         assert_eq!(findings.cases[0].hosts.as_ref().unwrap().apart_uncertainty, Nanos(80_000));
+    }
+
+    #[test]
+    fn the_drift_of_a_clock_is_that_of_the_last_session() {
+        let mut record = record(&[1_000.0, 1_000.0]);
+        for (at, shift_ns, uncertainty_ns) in
+            [(100, -5_000_000, 80_000), (160, 77_000_000, 60_000), (190, 77_000_100, 50)]
+        {
+            let kind = EventKind::HostClock { shift_ns, uncertainty_ns };
+            record.events.push(Event { at: Nanos::secs(at), host: HostId(1), kind });
+        }
+        let kind = EventKind::Resumed { host: Box::default(), shift_ns: 0 };
+        record.events.push(Event::new(Nanos::secs(150), kind));
+        let clock = analyse(&record).unwrap().hosts[1].clock.unwrap();
+        assert_eq!((clock.shift_ns, clock.drift), (77_000_000, Some((100, Nanos::secs(30)))));
+        assert_eq!(clock.uncertainty_ns, 80_000, "of all, because trials of all sessions count");
     }
 
     #[test]

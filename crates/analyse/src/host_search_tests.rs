@@ -63,7 +63,7 @@ fn losing(hosts: u32, of_host: impl Fn(u32, u32) -> f64, loses: impl Fn(&TrialRe
         let each = (0..).zip(runs);
         runs = each.map(|(at, run)| served(run, (case, block), of_host(at, loading) * wobble)).collect();
         let record = join(&runs);
-        let ended = Ended::of(record.trials.last().unwrap(), HOSTS);
+        let ended = Ended::of(record.trials.last().unwrap(), hosts as usize);
         history.push(ended.map_or(Outcome::Incomplete, |ended| step(&plan, case, &ended)));
         assert!(history.len() < 100);
     }
@@ -126,7 +126,7 @@ fn a_trial_that_lacks_a_host_says_nothing_of_its_number() {
     let plan = record.plan().unwrap().into_owned();
     let trial = record.trials.iter_mut().find(|trial| trial.parts.len() == 2).unwrap();
     trial.parts.pop();
-    let ended = Ended::of(trial, HOSTS).unwrap();
+    let ended = Ended::of(trial, 2).unwrap();
     assert_eq!(step(&plan, trial.case, &ended), Outcome::Incomplete);
     assert_eq!(Looks::default().step(&plan, (trial.case, 0), &ended), Outcome::Incomplete);
     // Four hosts never loaded together: nothing is known of four.

@@ -125,7 +125,7 @@ pub(crate) fn looks<'a>(
             Some(ended) if ended.whole.status == TrialStatus::Interrupted => return None,
             Some(ended) => look(step(plan, trial.case, &ended)),
             // Hosts of it were lost, and the run went on. One that ended its session was repeated by the next.
-            None if run.went_on_after(trial) => Look::Incomplete,
+            None if hosts > 1 && run.went_on_after(trial) => Look::Incomplete,
             None => return None,
         };
         Some((trial.case, found))
@@ -260,3 +260,7 @@ pub(crate) fn share(q: Share, l: Lang) -> String {
 #[cfg(test)]
 #[path = "search_tests.rs"]
 mod tests;
+
+#[cfg(test)]
+#[path = "search_on_hosts_tests.rs"]
+mod on_hosts;

@@ -50,7 +50,7 @@ fn walked(cases: Vec<SuiteCase>, capacity: f64) -> RunBuilder {
         run = run.trial(case).block(block).iops(served * wobble).change(offered).done();
         let record = run.clone().record();
         let trial = record.trials.last().unwrap();
-        history.push(step(&plan, case, &Ended::of(trial, HOSTS).unwrap()));
+        history.push(step(&plan, case, &Ended::of(trial, 1).unwrap()));
         assert!(history.len() < 200);
     }
     assert_eq!(plan.next(&history), Decision::Stop(StopReason::Done));
@@ -147,7 +147,7 @@ fn everything_held_and_nothing_held_are_told_as_such() {
 fn holds(change: impl FnOnce(&mut TrialOutcome) + 'static) -> Outcome {
     let plan = plan_of(vec![searched()]);
     let record = run_of(vec![searched()]).trial(0).iops(1000.0).change(|outcome, _| change(outcome)).done().record();
-    step(&plan, 0, &Ended::of(&record.trials[0], HOSTS).unwrap())
+    step(&plan, 0, &Ended::of(&record.trials[0], 1).unwrap())
 }
 
 fn ages(count: u64, age: Nanos) -> Sparse {

@@ -3,7 +3,7 @@
 
 use crate::event::{Event, EventKind};
 use crate::hosts::HostId;
-use crate::run::RunRecord;
+use crate::run::{RunRecord, RunState};
 use crate::trial::TrialRecord;
 use stend_base::Nanos;
 
@@ -24,9 +24,12 @@ impl RunRecord {
         self.resumed().last().unwrap_or_default()
     }
 
-    /// Whether another trial or round began after this one in its session: then the run went on, however this one ended.
+    /// Whether the run went on after this trial or round in its session, however it ended: with another one, or to the end of its plan.
     pub fn went_on_after(&self, trial: &TrialRecord) -> bool {
         let session = self.session_of(trial.started);
+        if self.state == RunState::Complete && session == self.resumed().count() {
+            return true;
+        }
         let mut others = self.trials.iter().chain(&self.rounds);
         others.any(|other| other.trial > trial.trial && self.session_of(other.started) == session)
     }
@@ -169,9 +172,11 @@ mod tests {
 
     #[test]
     fn a_run_goes_on_after_a_trial_only_where_the_next_one_is_of_its_session() {
-        let run = run([start(0, 10, None), start(1, 15, None), resumed(20), start(2, 30, None)]);
-        let went_on: Vec<bool> = run.trials.iter().map(|trial| run.went_on_after(trial)).collect();
-        assert_eq!(went_on, [true, false, false]);
+        let mut run = run([start(0, 10, None), start(1, 15, None), resumed(20), start(2, 30, None)]);
+        let went_on = |run: &RunRecord| run.trials.iter().map(|trial| run.went_on_after(trial)).collect::<Vec<_>>();
+        assert_eq!(went_on(&run), [true, false, false]);
+        run.apply(Entry::End(RunState::Complete));
+        assert_eq!(went_on(&run), [true, false, true], "to the end of its plan");
         assert_eq!((run.session_of(Nanos(19)), run.session_of(Nanos(20)), run.last_session()), (0, 1, Nanos(20)));
     }
 

@@ -1,13 +1,13 @@
 //! What follows from the facts of a target before anything is changed: the same for a run and for a dry run
 //! of it. Pure.
 
-use crate::resume;
+use crate::same_hosts::same_hosts;
 use crate::step::Asked;
 use crate::upload;
 use stend_base::text::listed;
 use stend_base::{Bytes, Error, Kind, Lang, Nanos, Result, Say, format, say};
 use stend_plan::{NullDevice, Plan, PlanInputs, PlanTarget, Room};
-use stend_record::{TargetFacts, TargetKind, WriteAccess};
+use stend_record::{HostId, TargetFacts, TargetKind, WriteAccess};
 use stend_spec::suite::Fill;
 use stend_spec::topology::Topology;
 use stend_spec::workload::Stream;
@@ -129,11 +129,12 @@ fn with_ledger_outside(plan: Plan, facts: &Facts, asked: &Asked) -> Result<Plan>
     )))
 }
 
-/// The plan of a run, and what it follows from: of one that is resumed those of its first session.
-pub(crate) fn planned(asked: &Asked, facts: &Facts) -> Result<(PlanInputs, Plan)> {
+/// The plan of a run, and what it follows from: of one that is resumed those of its first session. `facts` hold on each host, `each` are
+/// those of every host.
+pub(crate) fn planned(asked: &Asked, facts: &Facts, each: &[(HostId, Facts)]) -> Result<(PlanInputs, Plan)> {
     let (inputs, plan) = match &asked.resume {
         Some(earlier) => {
-            resume::same_targets(earlier, facts, asked.stand.is_some())?;
+            same_hosts(earlier, each, asked.stand.is_some())?;
             (earlier.inputs.clone(), earlier.plan.clone())
         }
         None => {

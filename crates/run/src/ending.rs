@@ -89,3 +89,10 @@ pub(crate) fn undone_later(error: Box<Error>) -> Box<Error> {
 pub(crate) fn interrupted(kind: Kind) -> Box<Error> {
     Error::new(kind, say!("interrupted; what was measured is kept", "прервано; измеренное сохранено"))
 }
+
+/// The error, with the host that it is of.
+pub(crate) fn named(host: &str, mut error: Box<Error>) -> Box<Error> {
+    let Say { en, ru } = &error.message;
+    error.message = say!("`{host}`: {en}", "`{host}`: {ru}");
+    error
+}

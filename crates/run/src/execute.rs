@@ -92,6 +92,8 @@ pub(crate) struct Loop {
     clocks: Clocks,
     /// For who wants to stop the run from elsewhere; `None`: nobody may.
     stopper: Option<Stopper>,
+    /// What is measured is on this machine, whose boot id the facts have.
+    here: bool,
     control: Option<ControlSocket>,
     /// The trial before kept a log of every I/O.
     logged: bool,
@@ -116,7 +118,9 @@ impl Loop {
         clocks: Clocks,
     ) -> Result<Loop> {
         let now = Nanos(clocks().0);
-        let walk = Walk::new(asked(&setup), now);
+        let asked = asked(&setup);
+        let here = asked.coordinator != 0;
+        let walk = Walk::new(asked, now);
         let mut fleet = Fleet::new(std::mem::take(&mut setup.hosts), setup.on_loss);
         let heard = sender.clone();
         fleet.listen(move |host, message| drop(heard.send(Input::From(host, message))))?;
@@ -132,6 +136,7 @@ impl Loop {
             progress,
             clocks,
             stopper,
+            here,
             control,
             logged,
             worked,
@@ -332,7 +337,7 @@ impl Loop {
         let Some(resume) = &self.setup.resume else { return };
         let (monotonic, _, realtime) = (self.clocks)();
         let boot_id = self.setup.boot_id.clone();
-        self.shift_ns = match resume.progressed.clock_began_anew(&boot_id, rebooted, Nanos(monotonic)) {
+        self.shift_ns = match resume.progressed.clock_began_anew(&boot_id, rebooted && self.here, Nanos(monotonic)) {
             true => realtime as i64 - monotonic as i64 - resume.realtime_offset_ns,
             false => resume.progressed.shift_ns,
         };

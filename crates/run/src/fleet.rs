@@ -7,6 +7,7 @@ use joined::Joined;
 pub(crate) use joined::{Together, part_of, together};
 
 use crate::channel::{lost, out_of_order};
+use crate::ending::named;
 use crate::step::{Input, Step};
 use std::time::Duration;
 use stend_base::random::draw;
@@ -404,13 +405,6 @@ impl Member {
 
 fn walk(reply: Reply) -> Notice {
     Notice::Walk(Input::Host(FromHost::Reply(reply)))
-}
-
-/// The error, with the host that it is of.
-fn named(host: &str, mut error: Box<Error>) -> Box<Error> {
-    let Say { en, ru } = &error.message;
-    error.message = say!("`{host}`: {en}", "`{host}`: {ru}");
-    error
 }
 
 #[cfg(test)]

@@ -12,12 +12,14 @@ mod execute;
 #[cfg(test)]
 mod fixture;
 mod fleet;
+mod learned;
 mod look;
 mod observed;
 mod pause;
 mod preview;
 mod progress;
 mod resume;
+mod same_hosts;
 mod setup;
 #[cfg(test)]
 mod simulation;
@@ -32,11 +34,12 @@ pub use channel::{Channel, Stopper, channel};
 pub use control::{ControlSocket, ask_to_stop, is_going_on, may_go_on};
 pub use execute::execute;
 pub use fleet::LoadHost;
+pub use learned::Learned;
 pub use look::look;
 pub use observed::{ObservedHost, unwatched};
 pub use preview::preview;
 pub use progress::Update;
-pub use resume::{Progressed, progressed};
+pub use resume::{EarlierHost, Progressed, progressed};
 pub use setup::{Done, Hypervisor, Power, Resume, Setup, may_cut, may_hypervise};
 pub use sources::{SourceHeard, Sources};
 pub use stand_order::order;

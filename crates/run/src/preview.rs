@@ -41,7 +41,7 @@ fn ask(asked: &Asked, fleet: &mut Fleet, receiver: &Receiver<Input>) -> Result<P
     }
     let together = together(&all).map_err(|(host, error)| fleet.named(host, error))?;
     let Together { facts, part } = together.ok_or_else(|| lost("there is none"))?;
-    let (inputs, plan) = ahead::planned(asked, &facts)?;
+    let (inputs, plan) = ahead::planned(asked, &facts, &all)?;
     let mut rehearsed = Vec::new();
     for (host, reply) in answers(&Request::Rehearse(ahead::prepare(asked, &plan)), fleet, receiver)? {
         let Reply::Rehearsed(rehearsal) = reply else { return Err(fleet.named(host, out_of_order())) };
@@ -98,7 +98,9 @@ fn answers(request: &Request, fleet: &mut Fleet, receiver: &Receiver<Input>) -> 
             Ok(Input::User(UserRequest::Abort)) => return Err(interrupted(Kind::Interrupted)),
             // There is no run file, and nobody sends ticks or cuts power.
             Ok(Input::RunFile(_) | Input::Cut(_) | Input::MachinesChanged(_) | Input::Tick | Input::Host(_)) => {}
-            Ok(Input::TrialDone { .. } | Input::Filled(_) | Input::Zeros(_) | Input::AllLost(_)) => {}
+            Ok(
+                Input::TrialDone { .. } | Input::Facts { .. } | Input::Filled(_) | Input::Zeros(_) | Input::AllLost(_),
+            ) => {}
             Err(_) => return Err(lost("no answer in time")),
         }
     }

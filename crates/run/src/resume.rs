@@ -1,15 +1,13 @@
-//! Where an earlier session of a run got to, and whether what it measured is still the same thing. Pure.
+//! Where an earlier session of a run got to. Pure.
 
-use std::slice;
-use stend_analyse::{Ended, Looks};
+use crate::learned::{Learned, Which};
 use stend_base::{Error, Nanos, Result, say};
 use stend_plan::{Decision, Outcome, Plan, PlanInputs};
 use stend_record::{
-    ArmFacts, Crash, Device, Event, EventKind, HostFacts, Role, RunRecord, RunState, TargetFacts, TargetKind,
-    TrialOutcome, TrialRecord, TrialStatus, targets,
+    ArmFacts, Crash, Event, EventKind, HostFacts, HostId, HostRecord, Role, RunRecord, RunState, Slice, TargetFacts,
+    TrialOutcome, TrialRecord, TrialStatus, together,
 };
 use stend_spec::workload::Trial;
-use stend_wire::Facts;
 
 /// What the next session goes on from.
 #[derive(Debug, Clone)]
@@ -20,8 +18,8 @@ pub struct Progressed {
     pub plan: Plan,
     /// Outcomes of the decisions that count.
     pub history: Vec<Outcome>,
-    /// What the trials that count say about when their cases are precise enough.
-    pub looks: Looks,
+    /// What the trials that count have shown.
+    pub learned: Learned,
     /// Decisions recorded so far.
     pub decisions: u32,
     /// Trials begun so far.
@@ -40,11 +38,9 @@ pub struct Progressed {
     pub calibrated: bool,
     /// Zeros were sampled.
     pub zeros_sampled: bool,
-    /// The targets as they were.
-    pub targets: Vec<TargetFacts>,
-    /// The host of the last session.
-    pub host: HostFacts,
-    /// The hosts that were watched beside it, by their ids from 1: what each did, and its name.
+    /// The load hosts by their ids, as the last session found them; one at least.
+    pub loads: Vec<EarlierHost>,
+    /// The hosts that were watched beside them, by their ids behind those: what each did, and its name.
     pub beside: Vec<(Role, String)>,
     /// What the times of that session were moved by, ns.
     pub shift_ns: i64,
@@ -62,6 +58,17 @@ pub struct Progressed {
     pub new_storage: bool,
 }
 
+/// A load host as the last session found it.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct EarlierHost {
+    /// As the user calls it; empty where there is one.
+    pub name: String,
+    /// The machine.
+    pub host: HostFacts,
+    /// Its targets.
+    pub targets: Vec<TargetFacts>,
+}
+
 impl Progressed {
     /// Whether the coordinator's clock, which shows `now` after this boot, is another one than in the last session: after a reboot, or on another
     /// machine. A file of an earlier version does not know its boot. Then a host that was rebooted is taken for the coordinator, which it
@@ -71,6 +78,11 @@ impl Progressed {
             true => rebooted || now.shifted(self.shift_ns) < self.last,
             false => self.boot_id != boot_id,
         }
+    }
+
+    /// The machine that was measured, or the first of those.
+    pub fn first_host(&self) -> &HostFacts {
+        &self.loads[0].host
     }
 }
 
@@ -89,16 +101,14 @@ pub fn progressed(run: &RunRecord) -> Result<Progressed> {
     if run.state == RunState::Complete {
         return Err(nothing_to_resume(&run.header.id));
     }
-    let (Some(host), [_, ..]) = (&run.load().facts, run.load().targets.as_slice()) else {
-        return Err(ended_too_early());
-    };
+    let loads = loads(run)?;
     let plan = run.plan()?.into_owned();
     let filled = is_filled(run, &plan);
     let suspended = match run.state {
         RunState::Suspended { arm, .. } => Some(arm),
         _ => None,
     };
-    let (mut history, mut looks) = (Vec::new(), Looks::default());
+    let (mut history, mut learned) = (Vec::new(), Learned::default());
     let mut measured = Nanos(0);
     if filled {
         history.push(Outcome::Ok);
@@ -108,20 +118,13 @@ pub fn progressed(run: &RunRecord) -> Result<Progressed> {
     let mut begun = None;
     for (trial, round) in executed {
         // It did what it was for, and is not run again.
-        if !round && stend_analyse::ended_by_cut(run, &plan, trial) {
-            begun = Some(trial.case);
-            history.push(Outcome::Ok);
-            measured = measured + trial.asked.ramp + trial.asked.window;
-            continue;
-        }
-        let ended = Ended::of(trial).filter(|ended| ended.whole.status != TrialStatus::Interrupted);
-        let Some(ended) = ended else { continue };
-        if round && trial.block == 0 && begun == Some(trial.case) {
+        let cut = !round && stend_analyse::ended_by_cut(run, &plan, trial);
+        let found = if cut { Some(Outcome::Ok) } else { outcome(run, &plan, (trial, round), &mut learned) };
+        let Some(found) = found else { continue };
+        if !cut && round && trial.block == 0 && begun == Some(trial.case) {
             history.push(Outcome::Paused);
         }
         begun = Some(trial.case);
-        let at = (trial.case, trial.block);
-        let found = if round { looks.round(&plan, at, &ended) } else { looks.step(&plan, at, &ended) };
         history.push(if found == Outcome::Stalled { Outcome::Failed } else { found });
         measured = measured + trial.asked.ramp + trial.asked.window;
     }
@@ -137,25 +140,67 @@ pub fn progressed(run: &RunRecord) -> Result<Progressed> {
         pending_ledger: all.last().is_some_and(|trial| leaves_ledger(trial) && !is_judged(run, trial)),
         inputs: run.header.inputs.clone(),
         history,
-        looks,
+        learned,
         decisions: run.decisions.len() as u32,
         trials: all.last().map_or(0, |t| t.trial + 1),
         measured,
         filled,
         calibrated: run.calibrations().next().is_some() && !run.decisions.is_empty(),
-        zeros_sampled: run.load().zeros.is_some_and(|zeros| zeros.sampled > 0),
-        targets: run.arms_entered().last().map_or(&run.load().targets, |(.., facts)| &facts.targets).clone(),
+        zeros_sampled: run.loads().all(|(_, host)| host.zeros.is_some_and(|zeros| zeros.sampled > 0)),
         arms: run.arms_entered().map(|(_, arm, facts)| (arm, facts.clone())).collect(),
         new_target: suspended.and_then(|arm| plan.arms.get(arm as usize)).is_some_and(replaces_target),
         new_storage: suspended.and_then(|arm| plan.arms.get(arm as usize)).is_some_and(may_replace_storage),
         suspended,
-        host: run.last_host().unwrap_or(host).clone(),
-        beside: run.hosts().iter().skip(1).map(|host| (host.role, host.name.clone())).collect(),
+        beside: run.hosts().iter().skip(loads.len()).map(|host| (host.role, host.name.clone())).collect(),
+        loads,
         shift_ns: last_shift(run),
         boot_id: last_boot(run),
         last: last_time(run),
         plan,
     })
+}
+
+/// The load hosts, all of them.
+///
+/// Errors: `RunFile` where the run ended before all had looked at their targets.
+fn loads(run: &RunRecord) -> Result<Vec<EarlierHost>> {
+    let of = |(_, host): (HostId, &HostRecord)| {
+        let facts = host.facts.clone().filter(|_| !host.targets.is_empty())?;
+        Some(EarlierHost { name: host.name.clone(), host: facts, targets: host.targets.clone() })
+    };
+    let found: Option<Vec<EarlierHost>> = run.loads().map(of).collect();
+    let all = run.header.inputs.target.hosts.max(1) as usize;
+    let mut found = found.filter(|found| found.len() == all).ok_or_else(ended_too_early)?;
+    if let [only] = found.as_mut_slice() {
+        // Of one host the events have what later sessions and arms found.
+        run.last_host().into_iter().for_each(|host| only.host.clone_from(host));
+        run.arms_entered().last().into_iter().for_each(|(.., facts)| only.targets.clone_from(&facts.targets));
+    }
+    Ok(found)
+}
+
+/// What a trial or round means that has ended; `None`: it did not end, and is run again.
+fn outcome(
+    run: &RunRecord,
+    plan: &Plan,
+    (trial, round): (&TrialRecord, bool),
+    learned: &mut Learned,
+) -> Option<Outcome> {
+    let ended = |(host, _, outcome): (HostId, &[Slice], Option<&'_ TrialOutcome>)| Some((host, outcome.cloned()?));
+    let parts: Vec<(HostId, TrialOutcome)> = trial.by_host().into_iter().filter_map(ended).collect();
+    let parts: Vec<(HostId, &TrialOutcome)> = parts.iter().map(|(host, outcome)| (*host, outcome)).collect();
+    // Its hosts were lost, of which not all must have been, and the run went on.
+    let cut_short = trial.outcome.is_none();
+    if cut_short && (run.loads().nth(1).is_none() || !run.went_on_after(trial)) {
+        return None;
+    }
+    let of_hosts: Vec<&TrialOutcome> = parts.iter().map(|(_, outcome)| *outcome).collect();
+    let Some(whole) = together(&of_hosts) else { return Some(learned.lost()) };
+    if whole.status == TrialStatus::Interrupted {
+        return None;
+    }
+    let which = Which { case: trial.case, number: trial.block, round };
+    Some(learned.ended(plan, which, (&whole, &parts), (cut_short, run.loads().count() as u32)))
 }
 
 fn ended_too_early() -> Box<Error> {
@@ -168,7 +213,7 @@ fn ended_too_early() -> Box<Error> {
 
 /// Whether the range was filled once: trials begin on one that was, and a later session may have been ended while it filled it again.
 fn is_filled(run: &RunRecord, plan: &Plan) -> bool {
-    let whole = run.load().fill.is_some_and(|fill| fill.written >= plan.fill_bytes());
+    let whole = run.loads().all(|(_, host)| host.fill.is_some_and(|fill| fill.written >= plan.fill_bytes()));
     plan.fill.is_some() && (whole || !run.executed().is_empty())
 }
 
@@ -255,133 +300,4 @@ fn may_replace_storage(arm: &stend_spec::arm::Arm) -> bool {
         ["file_system", "mount_options", "device_kinds", "device_identities", "device_models", "arrays"];
     matches!(arm.switch, stend_spec::arm::Switch::Person { .. })
         || arm.expect.iter().any(|fact| STORAGE.contains(&fact.as_str()))
-}
-
-/// Whether the targets that are there now are those of the earlier session, in the same order, and may still be written.
-pub(crate) fn same_targets(earlier: &Progressed, now: &Facts, rebuilt: bool) -> Result<()> {
-    same_host(earlier, now)?;
-    let (then, found) = (earlier.targets.len(), now.targets.len());
-    if then != found {
-        return Err(Error::refused(say!(
-            "the run began with {then} targets, not with {found}",
-            "прогон начался с объектами числом {then}, а не {found}"
-        )));
-    }
-    let same_boot = earlier.host.boot_id == now.host.boot_id;
-    let other_storage = rebuilt || earlier.new_target || earlier.new_storage;
-    for (then, found) in earlier.targets.iter().zip(&now.targets) {
-        same_target(earlier.new_target, rebuilt, then, found)?;
-        if !other_storage {
-            same_file_system(then, found, same_boot)?;
-        }
-    }
-    still_written(earlier, now)
-}
-
-/// A directory may have the same path on two hosts, and a run that began on one of them must not go on on the other. One boot is one
-/// host; after another boot it is known by its name, unless the run waited for a person, who may have changed all of it.
-fn same_host(earlier: &Progressed, now: &Facts) -> Result<()> {
-    let (then, found) = (&earlier.host.hostname, &now.host.hostname);
-    if earlier.host.boot_id == now.host.boot_id || then == found || earlier.suspended.is_some() {
-        return Ok(());
-    }
-    Err(Error::refused(say!(
-        "the run began on the host `{then}`, and this is `{found}`",
-        "прогон начался на машине `{then}`, а это `{found}`"
-    ))
-    .hint(say!(
-        "resume with the same `--ssh` or `--lab`; if the host was renamed, give it its old name back",
-        "продолжайте с тем же `--ssh` или `--lab`, что и в начале; переименованной машине верните прежнее имя"
-    )))
-}
-
-/// A stand that was put up anew has the layers of before, not the devices.
-fn same_target(replaced: bool, rebuilt: bool, then: &TargetFacts, found: &TargetFacts) -> Result<()> {
-    if replaced && then.kind == found.kind {
-        return Ok(());
-    }
-    let same_size = found.kind == TargetKind::Directory || then.size == found.size;
-    let same_device = (&then.identity, &then.path) == (&found.identity, &found.path);
-    if then.kind != found.kind || !(same_device || rebuilt) || !same_size {
-        let path = &found.path;
-        return Err(Error::refused(say!(
-            "`{path}` is not the target that the run began with",
-            "`{path}` — не тот объект, с которым прогон начался"
-        )));
-    }
-    Ok(())
-}
-
-/// A directory or file is on the file system of before.
-fn same_file_system(then: &TargetFacts, found: &TargetFacts, same_boot: bool) -> Result<()> {
-    if lies_on_same(then, found, same_boot) {
-        return Ok(());
-    }
-    let path = &found.path;
-    Err(Error::refused(say!(
-        "`{path}` is not on the file system that the run began on",
-        "`{path}` лежит не на той файловой системе, на которой начался прогон"
-    ))
-    .hint(say!(
-        "mount that file system at this path and resume again",
-        "смонтируйте по этому пути прежнюю файловую систему и продолжите прогон"
-    )))
-}
-
-/// Whether a directory or file lies on the file system of before: where nothing is mounted after a boot, its path leads to that of the
-/// system. It is known by its type and the devices that it is on, one of which is enough: an array may have lost another.
-fn lies_on_same(then: &TargetFacts, found: &TargetFacts, same_boot: bool) -> bool {
-    if !matches!(then.kind, TargetKind::Directory | TargetKind::File) {
-        return true;
-    }
-    if then.file_system.is_some() && then.file_system != found.file_system {
-        return false;
-    }
-    // What the file system itself is on, which tells partitions apart; where that has no identity, the drives below.
-    let (own, lowest) = (of_file_system(then, same_boot), of_drives(then, same_boot));
-    let own = meets(&own, &of_file_system(found, same_boot));
-    let lowest = meets(&lowest, &of_drives(found, same_boot));
-    match own {
-        // A rebuilt mapping has another kernel name, which proves nothing where the drives are known.
-        Some((false, false)) => lowest.is_some_and(|(same, by_identity)| same && by_identity),
-        Some((same, _)) => same,
-        None => lowest.is_none_or(|(same, _)| same),
-    }
-}
-
-/// Whether devices of before and of now have one in common, and whether that was decided by identities. `None`: they are known by names of
-/// different kinds, because a user may read less of them than root, and nothing can be said.
-fn meets(then: &[&str], found: &[&str]) -> Option<(bool, bool)> {
-    let kind = |name: &&str| name.split_once(':').map_or("", |(kind, _)| kind).to_string();
-    let kinds: Vec<String> = then.iter().map(kind).filter(|of| found.iter().any(|name| kind(name) == *of)).collect();
-    let same = then.iter().any(|name| found.contains(name));
-    (!kinds.is_empty()).then(|| (same, kinds.iter().any(|kind| !kind.is_empty())))
-}
-
-fn of_file_system(target: &TargetFacts, same_boot: bool) -> Vec<&str> {
-    names(target.devices.iter().filter(|device| device.depth == 0), same_boot)
-}
-
-fn of_drives(target: &TargetFacts, same_boot: bool) -> Vec<&str> {
-    names(targets::drives(slice::from_ref(target)).into_iter(), same_boot)
-}
-
-/// What devices are known by, if all of them are. Kernel names, files behind loop devices, whose identity has the number of a device, and
-/// places on a bus are those of one boot.
-fn names<'a>(devices: impl Iterator<Item = &'a Device>, same_boot: bool) -> Vec<&'a str> {
-    let name = |device: &'a Device| match device.identity.as_deref() {
-        Some(identity) if same_boot || !["loop:", "path:"].iter().any(|of| identity.starts_with(of)) => Some(identity),
-        _ => same_boot.then_some(device.name.as_str()),
-    };
-    devices.map(name).collect::<Option<Vec<_>>>().unwrap_or_default()
-}
-
-fn still_written(earlier: &Progressed, now: &Facts) -> Result<()> {
-    match (&earlier.inputs.target.writes, &now.writes) {
-        (Ok(()), Err(reason)) => {
-            let (en, ru) = (&reason.en, &reason.ru);
-            Err(Error::refused(say!("the run writes: {en}", "прогон пишет: {ru}")))
-        }
-        _ => Ok(()),
-    }
 }

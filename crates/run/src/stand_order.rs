@@ -35,7 +35,9 @@ pub fn order(host: Host, order: StandOrder, channel: Channel, tell: &mut dyn FnM
             }
             Ok(Input::User(UserRequest::Abort)) => break Err(broken_off()),
             Ok(Input::RunFile(_) | Input::Cut(_) | Input::MachinesChanged(_) | Input::Tick | Input::From(..)) => {}
-            Ok(Input::TrialDone { .. } | Input::Filled(_) | Input::Zeros(_) | Input::AllLost(_)) => {}
+            Ok(
+                Input::TrialDone { .. } | Input::Facts { .. } | Input::Filled(_) | Input::Zeros(_) | Input::AllLost(_),
+            ) => {}
             Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => break Err(lost("no answer in time")),
         }
     };

@@ -10,7 +10,7 @@ use stend_record::{Entry, HostFacts, HostId, TrialOutcome, ZeroSample};
 use stend_spec::fault::Act;
 use stend_spec::suite::Suite;
 use stend_spec::trace::Trace;
-use stend_wire::{FromHost, Inspect, Reply, Request, StandFile};
+use stend_wire::{Facts, FromHost, Inspect, Reply, Request, StandFile};
 
 /// What the user asked for.
 #[derive(Debug, Clone)]
@@ -111,6 +111,13 @@ pub enum Input {
         parts: Vec<(HostId, TrialOutcome)>,
         /// No host was lost meanwhile.
         whole: bool,
+    },
+    /// All of several load hosts have looked at their targets.
+    Facts {
+        /// What holds on each of them.
+        together: Box<Facts>,
+        /// What each has found.
+        each: Vec<(HostId, Facts)>,
     },
     /// All of several load hosts have filled their ranges.
     Filled(Vec<(HostId, FillOutcome)>),

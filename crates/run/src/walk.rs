@@ -12,14 +12,13 @@ mod stand;
 use crate::ahead;
 use crate::arms::Arms;
 use crate::channel::{lost, out_of_order};
+use crate::learned::Learned;
 #[cfg(test)]
 use crate::resume;
 use crate::step::{Action, Asked, Input, Step, UserRequest};
 use crate::upload::Upload;
 pub(crate) use aftermath::Replay;
 pub(crate) use load::SkippedRounds;
-use std::collections::BTreeMap;
-use stend_analyse::Looks;
 use stend_analyse::findings::Caveat;
 use stend_base::random::draw;
 use stend_base::{Error, Kind, Nanos, Say, say};
@@ -56,10 +55,8 @@ pub struct Walk {
     /// Bytes filled so far.
     pub filled: stend_base::Bytes,
     history: Vec<Outcome>,
-    /// What tells when a case is precise enough.
-    looks: Looks,
-    /// The hosts that made the last trial or round of each case.
-    loaded_by: BTreeMap<u32, Vec<HostId>>,
+    /// What trials have shown so far.
+    learned: Learned,
     decisions: u32,
     zeros_sampled: bool,
     arms: Arms,
@@ -116,7 +113,7 @@ impl Walk {
     pub fn new(asked: Asked, now: Nanos) -> Walk {
         let (step, first, limit) = stand::first(&asked);
         let earlier = asked.resume.as_ref();
-        let (history, looks) = earlier.map(|e| (e.history.clone(), e.looks.clone())).unwrap_or_default();
+        let (history, learned) = earlier.map(|e| (e.history.clone(), e.learned.clone())).unwrap_or_default();
         let (trials, decisions) = earlier.map_or((0, 0), |e| (e.trials, e.decisions));
         let (refill, zeros_sampled) = earlier.map_or((false, false), |e| (e.filled, e.zeros_sampled));
         let measured = earlier.map_or(Nanos(0), |e| e.measured);
@@ -148,8 +145,7 @@ impl Walk {
             spared: SkippedRounds::default(),
             filled: stend_base::Bytes(0),
             history,
-            looks,
-            loaded_by: BTreeMap::new(),
+            learned,
             decisions,
             zeros_sampled,
             refill,
@@ -185,6 +181,7 @@ impl Walk {
             // What several hosts say is joined before it comes here.
             Input::From(_, message) => self.apply(Input::Host(message), now),
             Input::TrialDone { ordinal, parts, whole } => self.trial_done(ordinal, (parts, whole), now),
+            Input::Facts { together, each } => self.facts(*together, &each, now),
             Input::Filled(parts) => self.filled(parts, now),
             Input::Zeros(parts) => self.zeros(parts, now),
             Input::AllLost(error) => self.gone(error),
@@ -230,7 +227,10 @@ impl Walk {
             // What was under way when the run was stopped is not needed any more.
             late if !self.step.awaits(&late, self.trials) && self.step == Step::Releasing => {}
             other if !self.step.awaits(&other, self.trials) => self.failed(out_of_order(), now),
-            Reply::Facts(facts) => self.facts(*facts, now),
+            Reply::Facts(facts) => {
+                let alone = [(HostId::LOAD, (*facts).clone())];
+                self.facts(*facts, &alone, now);
+            }
             // Answers to a dry run, a look or a greeting, which walk no plan, and those of another host.
             Reply::Rehearsed(_) | Reply::Clock(_) | Reply::Watched { .. } | Reply::Seen(_) => {}
             Reply::Stand(answer) => self.stands(*answer, now),
@@ -263,8 +263,9 @@ impl Walk {
         }
     }
 
-    fn facts(&mut self, facts: Facts, now: Nanos) {
-        let (inputs, plan): (PlanInputs, Plan) = match ahead::planned(&self.asked, &facts) {
+    /// What holds on each host, and what each of them is.
+    fn facts(&mut self, facts: Facts, each: &[(HostId, Facts)], now: Nanos) {
+        let (inputs, plan): (PlanInputs, Plan) = match ahead::planned(&self.asked, &facts, each) {
             Ok(planned) => planned,
             Err(error) => {
                 self.end_with(error);
@@ -277,7 +278,7 @@ impl Walk {
         self.created = true;
         match &self.asked.resume {
             Some(earlier) => {
-                let rebooted = earlier.host.boot_id != facts.host.boot_id;
+                let rebooted = earlier.first_host().boot_id != facts.host.boot_id;
                 self.rebooted = rebooted;
                 self.actions.push(Action::Resume { host: Box::new(facts.host), rebooted, spool: facts.shares_drive });
             }

@@ -19,7 +19,7 @@ pub(super) fn going_on(mismatches: u64) -> Asked {
         plan: Plan::new(&inputs).unwrap(),
         inputs,
         history: vec![Outcome::Ok; 2],
-        looks: Looks::default(),
+        learned: Default::default(),
         decisions: 3,
         trials: 2,
         measured: Nanos(0),
@@ -29,8 +29,11 @@ pub(super) fn going_on(mismatches: u64) -> Asked {
         pending_ledger: false,
         calibrated: false,
         zeros_sampled: false,
-        targets: seen.targets.clone(),
-        host: HostFacts { boot_id: "6.1".into(), ..seen.host.clone() },
+        loads: vec![resume::EarlierHost {
+            name: String::new(),
+            host: HostFacts { boot_id: "6.1".into(), ..seen.host.clone() },
+            targets: seen.targets.clone(),
+        }],
         shift_ns: 0,
         boot_id: String::new(),
         last: Nanos(0),
@@ -261,7 +264,7 @@ fn on_disk(kind: TargetKind) -> TargetFacts {
 /// Whether a run that began on one target goes on on another, after this boot.
 fn goes_on(then: &TargetFacts, found: TargetFacts, boot_id: &str) -> bool {
     let mut earlier = crate::resume::progressed(&interrupted_run()).unwrap();
-    earlier.targets = vec![then.clone()];
+    earlier.loads[0].targets = vec![then.clone()];
     let mut walk = Walk::new(Asked { resume: Some(earlier), ..asked() }, Nanos(0));
     requests(&mut walk);
     let Reply::Facts(mut now) = facts() else { unreachable!() };

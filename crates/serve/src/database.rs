@@ -1,7 +1,7 @@
 //! Small databases beside the tokens and tasks of the server. Must not know what is in them.
 
 use rusqlite::{Connection, OpenFlags};
-use std::fs::OpenOptions;
+use std::fs::{File, OpenOptions};
 use std::path::Path;
 use stend_base::{Error, Result, Say, say};
 use stend_record::store;

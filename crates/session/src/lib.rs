@@ -13,6 +13,7 @@ mod device_news;
 pub mod embedded;
 mod execute;
 mod frontend;
+mod hosts_again;
 mod inputs;
 mod load_hosts;
 mod look;

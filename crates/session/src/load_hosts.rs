@@ -10,7 +10,7 @@ use stend_spec::hosts::{HostRole, NamedHost};
 use stend_spec::keys::order::LOADS;
 use stend_spec::order::{LoadOf, NamedText, OnLoss, Order, Work};
 use stend_spec::suite::{Suite, SuiteCase};
-use stend_wire::Remote;
+use stend_wire::{Host, Remote};
 
 /// The hosts of an order with their workers, and the targets of the only one, or all of them as the user named them; `place` is where
 /// the only one is.
@@ -20,25 +20,16 @@ pub(crate) fn reach(order: &Order, place: &WorkerHost, frontend: &Frontend) -> R
     let (far, on) = far(order)?;
     let names: Vec<String> = far.iter().map(|host| host.name.clone()).collect();
     // A stand makes them, on each host under names of its own.
-    let mut targets = if order.stands.is_empty() { shared_out(&names, &on)? } else { vec![Vec::new(); names.len()] };
-    let [_, _, ..] = far.as_slice() else {
-        let (host, own) = match (far.into_iter().next(), &order.hosts) {
-            (Some(host), Some(_)) if on.is_empty() => return Err(no_target(&host.name)),
-            (Some(host), Some(_)) => (host.place.reach(frontend)?, targets.pop()),
-            _ => (place.reach(frontend)?, targets.pop()),
-        };
-        return Ok((vec![LoadHost::only(host)], own.unwrap_or(on)));
-    };
-    let mut hosts: Vec<LoadHost> = Vec::new();
-    // One after the other, on this thread: the connections end with the one that began them.
-    for (FarHost { name, place }, targets) in far.into_iter().zip(targets) {
-        let host = place.reach(frontend)?;
-        if let Some(other) = hosts.iter().find(|other| other.host.is_same_machine(&host)) {
-            return Err(named_twice(&other.name, &name));
-        }
-        hosts.push(LoadHost { name, host, targets });
+    let targets = if order.stands.is_empty() { shared_out(&names, &on)? } else { vec![Vec::new(); names.len()] };
+    if let ([only], Some(_), true) = (far.as_slice(), &order.hosts, on.is_empty()) {
+        return Err(no_target(&only.name));
     }
-    let count = hosts.len();
+    let of_only = targets.first().filter(|_| order.hosts.is_some()).cloned();
+    let mut reached = connect(far, targets, place, frontend)?;
+    if reached.len() == 1 {
+        return Ok((reached.drain(..).map(|one| LoadHost::only(one.host)).collect(), of_only.unwrap_or(on)));
+    }
+    let count = reached.len();
     frontend.note(match order.load {
         LoadOf::EachHost => say!(
             "{count} hosts load together; jobs, queue depths, rates and sizes are those of each host",
@@ -49,7 +40,56 @@ pub(crate) fn reach(order: &Order, place: &WorkerHost, frontend: &Frontend) -> R
             "нагружающих машин: {count}; задания, глубина очереди и частота из набора разделены между ними поровну"
         ),
     });
-    Ok((hosts, on))
+    let load = |Reached { name, host, targets }: Reached| LoadHost { name, host, targets };
+    Ok((reached.into_iter().map(load).collect(), on))
+}
+
+/// A load host with its worker.
+pub(crate) struct Reached {
+    /// As the user calls it; empty: the machine that is measured without being named in a file of hosts or by `ssh`.
+    pub name: String,
+    /// Its worker.
+    pub host: Host,
+    /// Its targets, if any are named.
+    pub targets: Vec<String>,
+}
+
+/// The hosts that an order names, one at least, with the targets that it names for each, which may be none; `place` is where the only one is.
+///
+/// Errors: as those of [`reach`], but a host needs no target.
+pub(crate) fn reach_all(order: &Order, place: &WorkerHost, frontend: &Frontend) -> Result<Vec<Reached>> {
+    let (far, on) = far(order)?;
+    let names: Vec<String> = far.iter().map(|host| host.name.clone()).collect();
+    let targets = if on.is_empty() { vec![Vec::new(); names.len()] } else { shared_out(&names, &on)? };
+    connect(far, targets, place, frontend)
+}
+
+/// What the load hosts of an order are called that are other machines; none where it names none.
+///
+/// Errors: those of its file of hosts.
+pub(crate) fn names(order: &Order) -> Result<Vec<String>> {
+    Ok(far(order)?.0.into_iter().map(|host| host.name).collect())
+}
+
+/// One after the other, on this thread: the connections end with the one that began them.
+fn connect(
+    far: Vec<FarHost>,
+    targets: Vec<Vec<String>>,
+    place: &WorkerHost,
+    frontend: &Frontend,
+) -> Result<Vec<Reached>> {
+    if far.is_empty() {
+        return Ok(vec![Reached { name: String::new(), host: place.reach(frontend)?, targets: Vec::new() }]);
+    }
+    let mut reached: Vec<Reached> = Vec::new();
+    for (FarHost { name, place }, targets) in far.into_iter().zip(targets) {
+        let host = place.reach(frontend)?;
+        if let Some(other) = reached.iter().find(|other| other.host.is_same_machine(&host)) {
+            return Err(named_twice(&other.name, &name));
+        }
+        reached.push(Reached { name, host, targets });
+    }
+    Ok(reached)
 }
 
 /// A load host that is another machine.
@@ -125,11 +165,11 @@ pub(crate) fn may(order: &Order) -> Result<()> {
         return Err(named_twice(name, name));
     }
     let what = match &order.work {
-        Work::Resume { .. } => Some(Say::same("`--resume`")),
         _ if order.lab.is_some() => Some(Say::same("`--lab`")),
         _ if order.rebuild => Some(Say::same("`--rebuild`")),
         _ if !order.against.is_empty() => Some(Say::same("`--against`")),
-        Work::Suite(_) => None,
+        Work::Resume { .. } if order.load != LoadOf::default() => return Err(load_of_resumed()),
+        Work::Resume { .. } | Work::Suite(_) => None,
     };
     what.map_or(Ok(()), |what| Err(not_yet(&what)))
 }
@@ -141,6 +181,14 @@ pub(crate) fn no_stand() -> Box<Error> {
         "`--storage` не действует без стенда на нескольких машинах"
     ))
     .hint(say!("leave it out, or add `--stand FILE`", "уберите его или добавьте `--stand ФАЙЛ`"))
+}
+
+fn load_of_resumed() -> Box<Error> {
+    Error::usage(say!(
+        "`--load` has no effect on a run that goes on: its load was divided when it began",
+        "`--load` не действует при продолжении: нагрузка разделена, когда прогон начался"
+    ))
+    .hint(say!("leave it out", "уберите его"))
 }
 
 /// Whether several hosts can run this suite.
@@ -182,7 +230,6 @@ fn beyond_several(suite: &Suite) -> Option<Say> {
             () if case.app.is_some() => "application",
             // The hypervisor makes its events for all of them.
             () if case.faults.iter().any(|fault| fault.act.machine().is_none()) => "events",
-            () if streams(case, |stream| stream.search.is_some()) => "search",
             () if streams(case, |stream| stream.trace.is_some()) => "trace",
             () if streams(case, |stream| stream.verify.is_some_and(|verify| verify.crash)) => "verify: {crash: true}",
             () => return None,
@@ -329,11 +376,7 @@ mod tests {
         assert!(may(&order()).is_ok());
         let stand = NamedText { file: "a.yaml".into(), text: "stand: a".into() };
         for (change, told) in [
-            (
-                Box::new(|o: &mut Order| o.work = Work::Resume { resume: "last".into() }) as Box<dyn Fn(&mut Order)>,
-                "--resume",
-            ),
-            (Box::new(|o: &mut Order| o.lab = Some("six-nvme".into())), "--lab"),
+            (Box::new(|o: &mut Order| o.lab = Some("six-nvme".into())) as Box<dyn Fn(&mut Order)>, "--lab"),
             (Box::new(move |o: &mut Order| (o.stands, o.rebuild) = (vec![stand.clone()], true)), "--rebuild"),
             (Box::new(|o: &mut Order| o.against = words(&["/y"])), "--against"),
             (Box::new(|o: &mut Order| o.ssh = words(&["a", "b", "a"])), "names `a` twice"),
@@ -361,6 +404,16 @@ mod tests {
     }
 
     #[test]
+    fn a_run_that_goes_on_keeps_the_load_that_each_host_has() {
+        let mut order = order();
+        order.work = Work::Resume { resume: "last".into() };
+        assert!(may(&order).is_ok());
+        order.load = LoadOf::AllHosts;
+        let [en, ru] = refused(may(&order));
+        assert!(en.contains("its load was divided when it began") && ru.contains("`--load` не действует"), "{en} {ru}");
+    }
+
+    #[test]
     fn suites_that_several_hosts_cannot_run_are_refused_by_their_key() {
         let read = "streams: [{op: read, pattern: random, block_size: 4KiB, queue_depth: 1}]";
         let durable = "op: write, pattern: random, block_size: 4KiB, sync: dsync, verify: {crash: true}";
@@ -374,7 +427,7 @@ mod tests {
             ("", format!("engine: fio, {read}"), Some("fio")),
             ("", format!("trial: 4s, events: [{{at: 1s, for: 1s, do: fill, to: 20%}}], {read}"), Some("`events`")),
             ("", format!("application: {app}"), Some("`application`")),
-            ("", format!("streams: [{{{open}, rate: {search}}}]"), Some("`search`")),
+            ("", format!("streams: [{{{open}, rate: {search}}}]"), None),
             ("", "streams: [{trace: {file: a.iolog}}]".to_string(), Some("`trace`")),
             ("", format!("streams: [{{{durable}}}]"), Some("verify: {crash: true}")),
         ] {

@@ -1,6 +1,7 @@
 //! What a run needs, from an order or from the file of a run that ended early.
 
 use crate::frontend::Frontend;
+use crate::hosts_again;
 use crate::inputs::{self, since_1970};
 use crate::load_hosts;
 use crate::traces;
@@ -10,7 +11,7 @@ use std::path::{Path, PathBuf};
 use stend_base::{Error, Result, Say, say};
 use stend_record::targets::{in_line, names};
 use stend_record::{GateText, RunRecord, store};
-use stend_run::{LoadHost, Progressed, Resume, Setup};
+use stend_run::{Progressed, Resume, Setup};
 use stend_spec::order::{NamedText, Order, SuiteWork};
 
 /// What a new run needs, on a stand if its file is given. A dry run makes no directory.
@@ -75,7 +76,7 @@ pub(crate) fn setup(
 
 /// The file of a run that ended early, the run, and where it is. `tell` hears which newer ones are gone.
 ///
-/// Errors: those of finding and reading it; `Preflight` for one in progress; `RunFile` for one that is complete; `Usage` for one of several hosts.
+/// Errors: those of finding and reading it; `Preflight` for one in progress; `RunFile` for one that is complete.
 pub(crate) fn ended_early(file: &str, tell: &dyn Fn(Say)) -> Result<(PathBuf, RunRecord, Progressed)> {
     let found = store::locate(file, &store::directory()?)?;
     found.note().into_iter().for_each(tell);
@@ -93,9 +94,6 @@ fn ended_early_at(path: &Path) -> Result<(RunRecord, Progressed)> {
         .hint(say!("`stend watch {shown}` shows it", "`stend watch {shown}` покажет его")));
     }
     let run = inputs::read_run(path)?;
-    if run.loads().nth(1).is_some() {
-        return Err(several_resumed());
-    }
     let progressed = stend_run::progressed(&run)?;
     Ok((run, progressed))
 }
@@ -115,13 +113,18 @@ pub(crate) fn resumed_at(path: &Path, order: &Order, frontend: &Frontend) -> Res
     stend_run::may_cut(&header.inputs.suite, power.as_ref())?;
     let hypervisor = vms::hypervisor(order, &header.inputs.suite, false, &|said| frontend.note(said))?;
     stend_run::may_hypervise(&header.inputs.suite, hypervisor.as_ref())?;
+    let (hosts, given) = hosts_again::reach(order, &progressed, (&place, header.stand.as_ref()), frontend)?;
+    let targets = match hosts.as_slice() {
+        [_] => targets_of_resumed(&progressed, given)?,
+        _ => header.named,
+    };
     Ok(Setup {
         suite: header.inputs.suite.clone(),
         suite_text: header.suite_text,
         seed: header.inputs.seed,
         time_budget: header.inputs.time_budget,
         traces: traces::again(&header.inputs.traces)?,
-        targets: targets_of_resumed(&progressed, order)?,
+        targets,
         permission: order.permission.clone(),
         id: header.id,
         label: header.label,
@@ -129,7 +132,7 @@ pub(crate) fn resumed_at(path: &Path, order: &Order, frontend: &Frontend) -> Res
         run_file: absolute(path)?,
         known_in: store::directory().ok(),
         command_line: header.command_line,
-        hosts: vec![LoadHost::only(place.reach(frontend)?)],
+        hosts,
         on_loss: order.on_loss,
         power,
         hypervisor,
@@ -144,18 +147,6 @@ pub(crate) fn resumed_at(path: &Path, order: &Order, frontend: &Frontend) -> Res
     })
 }
 
-/// Why a run of several load hosts ends where it was ended.
-fn several_resumed() -> Box<Error> {
-    Error::usage(say!(
-        "a run of several load hosts cannot be resumed yet",
-        "прогон с несколькими нагружающими машинами пока нельзя продолжить"
-    ))
-    .hint(say!(
-        "what it measured stays in its file; run the suite again",
-        "измеренное осталось в файле; запустите набор заново"
-    ))
-}
-
 /// The limits of the order, for the run file.
 fn gate(order: &Order) -> Option<GateText> {
     let NamedText { file, text } = match (&order.gate, order.expect.as_slice()) {
@@ -165,9 +156,9 @@ fn gate(order: &Order) -> Option<GateText> {
     Some(GateText { file, text, expect: order.expect.clone() })
 }
 
-/// The targets of the earlier sessions, or those that the next arm puts in their place.
-fn targets_of_resumed(progressed: &Progressed, order: &Order) -> Result<Vec<String>> {
-    let (earlier, given) = (names(&progressed.targets), order.on.clone());
+/// The targets of the earlier sessions of the only host, or those that the next arm puts in their place.
+fn targets_of_resumed(progressed: &Progressed, given: Vec<String>) -> Result<Vec<String>> {
+    let earlier = names(progressed.loads.first().map_or(&[], |load| &load.targets));
     if given.is_empty() {
         return Ok(earlier);
     }

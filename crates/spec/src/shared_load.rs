@@ -4,6 +4,7 @@ use crate::keys;
 use crate::load_hosts::LoadHosts;
 use crate::prober::ProberKey;
 use crate::rate::{Rate, Shape, Step};
+use crate::search::Search;
 use crate::suite::{JobsOf, StreamSpec, Suite};
 use stend_base::{MilliIops, Say, say};
 
@@ -47,13 +48,13 @@ fn probes(prober: &mut ProberKey, hosts: u32) -> Result<(), Say> {
 
 fn in_flight(stream: &mut StreamSpec, hosts: u32) -> Result<(), Say> {
     let fits = |values: &[u32]| values.iter().all(|value| value.is_multiple_of(hosts));
-    let StreamSpec { jobs, jobs_of, queue_depth, rate, .. } = stream;
+    let StreamSpec { jobs, jobs_of, queue_depth, rate, search, .. } = stream;
     let part = |values: &mut Vec<u32>| values.iter_mut().for_each(|value| *value = value.div_ceil(hosts));
     // Each host has all files.
     let by_files = *jobs_of == JobsOf::Files;
     match () {
         () if !by_files && fits(jobs) => part(jobs),
-        () if fits(queue_depth) || !rate.is_empty() => part(queue_depth),
+        () if fits(queue_depth) || !rate.is_empty() || search.is_some() => part(queue_depth),
         () => {
             let listed = |values: &[u32]| values.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
             let (jobs, depths) = (listed(jobs), listed(queue_depth));
@@ -73,7 +74,12 @@ fn in_flight(stream: &mut StreamSpec, hosts: u32) -> Result<(), Say> {
 }
 
 fn rates(stream: &mut StreamSpec, hosts: u32) -> Result<(), Say> {
-    if stream.rate.iter_mut().all(|rate| divided(rate, hosts)) {
+    let searched = stream.search.as_mut().is_none_or(|search| {
+        let Search { from, to, .. } = search;
+        (from.0, to.0) = (from.0 / u64::from(hosts), to.0 / u64::from(hosts));
+        keys::rate::RATE.hold(from) && from < to
+    });
+    if searched && stream.rate.iter_mut().all(|rate| divided(rate, hosts)) {
         return Ok(());
     }
     Err(say!(
@@ -182,6 +188,25 @@ mod tests {
         let probes = |hosts| of("100/s", "{rate: 100/s}", hosts).map(|case| case.prober);
         assert_eq!(probes(4), Ok(ProberKey::At { rate: MilliIops::per_second(25), op: None }));
         assert!(probes(128).unwrap_err().contains("probes"), "0.78/s is below what a suite can ask for");
+    }
+
+    #[test]
+    fn the_rates_of_a_search_are_divided_and_what_is_left_of_them_can_be_searched() {
+        let of = |from: &str, to: &str, hosts| {
+            let text = format!(
+                "suite: s\ncases:\n  - {{name: a, streams: [{{op: read, pattern: random, block_size: 4KiB, queue_depth: 9, \
+                 rate: {{search: {{from: {from}/s, to: {to}/s, quantile: 99%, limit: 5ms}}}}}}]}}\n"
+            );
+            let mut suite = crate::parse::suite(&text, "s.yaml").unwrap();
+            suite.shared_by(hosts).map_err(|why| why.en)?;
+            let stream = suite.cases.remove(0).streams.remove(0);
+            let search = stream.search.unwrap();
+            Ok::<_, String>((search.from, search.to, stream.queue_depth))
+        };
+        let each = |rate| MilliIops::per_second(rate);
+        assert_eq!(of("1000", "16000", 4), Ok((each(250), each(4000), vec![3])));
+        assert!(of("0.002", "10", 4).unwrap_err().contains("too low"), "nothing is left of the lowest rate");
+        assert!(of("0.004", "0.005", 4).unwrap_err().contains("too low"), "both ends are the same");
     }
 
     #[test]

@@ -128,6 +128,12 @@ impl Host {
         self
     }
 
+    /// The kernel's own id of the boot of its machine, by which a machine is known until it is restarted; `None` of a container, which may
+    /// have it from the machine of another.
+    pub fn boot_id(&self) -> Option<&str> {
+        Some(self.boot_id.as_str()).filter(|id| !id.is_empty() && !self.apart)
+    }
+
     /// Whether its files and processes are ours.
     pub fn is_here(&self) -> bool {
         self.drift.is_none() && !self.apart

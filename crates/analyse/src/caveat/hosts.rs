@@ -14,12 +14,16 @@ pub fn lost(run: &RunRecord, cases: &[CaseTrials<'_>]) -> Option<Caveat> {
     let lost: Vec<_> = run.lost_loads().filter(|(_, host, _)| several.iter().any(|(id, _)| id == host)).collect();
     let (at, host, why) = *lost.first()?;
     let ended = matches!(run.state, RunState::Ended { kind: Kind::HostLost, .. });
-    if ended && run.executed().iter().all(|trial| trial.started < at) {
+    if ended && at >= run.last_session() && run.executed().iter().all(|trial| trial.started < at) {
         return None;
     }
     let is_whole = |trial: &&stend_record::TrialRecord| {
         trial.parts.len() == trial.hosts_asked(several.len()) && trial.parts.iter().all(|part| part.outcome.is_some())
     };
+    // One that was repeated by the next session, because its own ended early, lacks no host.
+    let sessions: Vec<usize> = lost.iter().map(|(at, ..)| run.session_of(*at)).collect();
+    let lacks =
+        |trial: &&stend_record::TrialRecord| !is_whole(trial) && sessions.contains(&run.session_of(trial.started));
     let fewer = |case: &&CaseTrials<'_>| !case.counting.is_empty() && case.lacks_hosts(several.len());
     Some(Caveat::LoadHostLost {
         hosts: lost.len() as u32,
@@ -27,7 +31,7 @@ pub fn lost(run: &RunRecord, cases: &[CaseTrials<'_>]) -> Option<Caveat> {
         host: several.iter().find(|(id, _)| *id == host).map_or(String::new(), |(_, name)| name.to_string()),
         after: at.saturating_sub(series::span(run).0),
         why: why.to_string(),
-        trials: run.trials.iter().filter(|trial| !is_whole(trial)).count() as u32,
+        trials: run.trials.iter().filter(lacks).count() as u32,
         of_trials: run.trials.len() as u32,
         cases: cases.iter().filter(fewer).count() as u32,
         of_others: cases.iter().map(|case| case.of_other_hosts).sum(),

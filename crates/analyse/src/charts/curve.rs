@@ -39,7 +39,8 @@ fn chart(number: usize, ladder: &Ladder, cases: &[CaseFinding], answer: &SearchF
     rungs.retain(|rung| rung.rate > 0.0);
     rungs.sort_by(|a, b| a.rate.total_cmp(&b.rate));
     let (first, last) = (rungs.first()?, rungs.last()?);
-    let found = answer.held.map(|held| held.rate.as_iops());
+    // The axis has what all hosts achieve together, the answer the rate on each.
+    let found = answer.held.map(|held| held.rate.as_iops() * f64::from(answer.hosts.max(1)));
     let to = last.rate.max(found.unwrap_or(0.0)) * ROOM;
     let mut lines = lines(&rungs, stream, answer);
     if rungs.len() < 2 || lines.is_empty() {
@@ -111,7 +112,17 @@ fn mark(at: f64, answer: &SearchFinding) -> Mark {
     } else {
         say!("highest that held", "высшая из выдержавших")
     };
-    let detail = Say::both(|l| answer.held.map_or(String::new(), |held| format::rate(held.rate, l)));
+    let detail = Say::both(|l| {
+        answer.held.map_or(String::new(), |held| {
+            let rate = format::rate(held.rate, l);
+            match answer.hosts {
+                ..=1 => rate,
+                hosts => {
+                    say_in!(l, "{rate} on each of {hosts} load hosts", "{rate} на каждой из {hosts} нагружающих машин")
+                }
+            }
+        })
+    });
     Mark { at, name, detail }
 }
 

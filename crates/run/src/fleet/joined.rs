@@ -1,6 +1,6 @@
 //! Answers of several load hosts as one for the walk. Pure.
 
-use super::{Notice, walk};
+use super::Notice;
 use crate::channel::out_of_order;
 use crate::step::Input;
 use stend_base::{Bytes, Error, Result, Say, format, say};
@@ -80,17 +80,19 @@ fn of_facts(
     });
     let all: Vec<(HostId, Facts)> = all.collect();
     let Some(Together { facts, part }) = together(&all)? else { return Ok(Joined::default()) };
-    let mut heard = vec![walk(Reply::Facts(Box::new(facts)))];
+    let mut heard = Vec::new();
     heard.extend(part.map(|part| Notice::Warn(shared(part))));
     heard.extend(may_be_one(&all).map(|[(one, at), (other, there)]| {
         Notice::Warn(perhaps_one((&known(one).name, at), (&known(other).name, there)))
     }));
-    for (host, facts) in all {
-        let part = part.map(|len| part_of(host, len));
-        let Facts { host: found, ports, targets, .. } = facts;
-        let info = HostInfo { facts: Some(found), ports, targets, part, ..known(host) };
-        heard.push(Notice::Keep(Entry::Host { host, info: Box::new(info) }));
+    for (host, facts) in &all {
+        let part = part.map(|len| part_of(*host, len));
+        let Facts { host: found, ports, targets, .. } = facts.clone();
+        let info = HostInfo { facts: Some(found), ports, targets, part, ..known(*host) };
+        heard.push(Notice::Keep(Entry::Host { host: *host, info: Box::new(info) }));
     }
+    // The walk comes first: it makes the file in which the hosts are kept.
+    heard.insert(0, Notice::Walk(Input::Facts { together: Box::new(facts), each: all }));
     Ok(Joined { heard, part })
 }
 

@@ -2,18 +2,19 @@
 //! what they say arrives in any order. Where a loss ends the run one of them may die, hang, refuse or be slow; where the others go on any
 //! number may. Whatever happens must hold what `wrong` says.
 
+mod again;
 mod wrong;
 
 use super::cable::Cable;
-use super::run_directory::RunDirectory;
+use super::run_directory::{Image, RunDirectory};
 use super::scenario::Scenario;
-use super::session::setup;
+use super::session::{settle, setup};
 use super::time::Time;
 use super::worker::Worker;
 use crate::LoadHost;
 use crate::execute::{Loop, TICK};
 use crate::setup::Setup;
-use crate::step::Input;
+use crate::step::{Input, UserRequest};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::mpsc::{Receiver, channel};
 use stend_base::random::{Random, draw};
@@ -29,6 +30,18 @@ const SEEDS: u64 = 120;
 const STEPS_MAX: u64 = 200_000;
 /// How many hosts serve reads within a time that most drives hold.
 const SEARCH: &str = "load_hosts: {search: {quantile: 50%, limit: 10ms}}, ";
+/// Which rate of reads is served within a time that some drives hold, by all hosts together.
+const RATE: &str = "rate: {search: {from: 50/s, to: 900/s, quantile: 90%, limit: 8ms, precision: 25%}}";
+
+/// What ends a session from outside.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Interruption {
+    /// The user stops it.
+    Stop,
+    /// The coordinator is killed; of what waits in its spool this many 1024ths are left.
+    Killed(u64),
+}
+
 /// What goes wrong with the host of this number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Trouble {
@@ -65,6 +78,8 @@ struct Play {
     random: Random,
     fars: Vec<Far>,
     inputs: Receiver<Input>,
+    /// What comes from outside, and when.
+    interruption: Option<(Nanos, Interruption)>,
 }
 
 /// What came of a run.
@@ -83,15 +98,20 @@ fn name(host: usize) -> String {
     format!("load{host}")
 }
 
-/// Plays the run of a seed.
-fn play(seed: u64) -> Played {
-    let mut random = Random::new(draw(seed, 77));
+/// The suite, machines and link of a seed.
+fn scenario(seed: u64, random: &mut Random) -> Scenario {
     let base = Scenario::draw(seed).untroubled();
-    let few =
-        ["", "load_hosts: doubling, ", "load_hosts: [2, 1], ", SEARCH][Random::new(draw(seed, 78)).below(4) as usize];
+    let kinds = [
+        ("", "queue_depth: [1, 8]"),
+        ("load_hosts: doubling, ", "queue_depth: [1, 8]"),
+        ("load_hosts: [2, 1], ", "queue_depth: [1, 8]"),
+        (SEARCH, "queue_depth: [1, 8]"),
+        ("", RATE),
+    ];
+    let (few, load) = kinds[Random::new(draw(seed, 78)).below(kinds.len() as u64) as usize];
     let suite = format!(
         "suite: drawn\ndefaults: {{ramp: {}ms, trial: {}ms, prober: off}}\nfill: {{size: 64MiB}}\nrepeats: {{blocks: {}}}\n\
-         cases:\n  - {{name: r, {few}streams: [{{op: read, pattern: random, block_size: 4KiB, queue_depth: [1, 8]}}]}}\n  \
+         cases:\n  - {{name: r, {few}streams: [{{op: read, pattern: random, block_size: 4KiB, {load}}}]}}\n  \
          - {{name: w, streams: [{{op: write, pattern: random, block_size: 4KiB}}]}}\n",
         random.below(3) * 300,
         400 + random.below(9) * 200,
@@ -99,7 +119,13 @@ fn play(seed: u64) -> Played {
     );
     let mut machine = base.machine.clone();
     machine.drives.faults = [0; 3];
-    let scenario = Scenario { suite, machine, powered: false, watched: None, ..base };
+    Scenario { suite, machine, powered: false, watched: None, ..base }
+}
+
+/// Plays the run of a seed.
+fn play(seed: u64) -> Played {
+    let mut random = Random::new(draw(seed, 77));
+    let scenario = scenario(seed, &mut random);
     let count = 2 + random.below(7) as usize;
     let time = Time::new();
     let (on_loss, troubles) = troubles(&mut random, count, time.now());
@@ -118,7 +144,7 @@ fn play(seed: u64) -> Played {
     let setup = Setup { on_loss, ..setup(&scenario, &directory, hosts, None) };
     let (sender, inputs) = channel();
     let run = Loop::begin(setup, sender, None, time.clocks()).expect("threads");
-    let mut played = Play { time, random, fars, inputs }.play_out(run);
+    let mut played = Play { time, random, fars, inputs, interruption: None }.play_out(run, &directory);
     played.on_loss = on_loss;
     played.record = store::read(&directory.run_file()).ok();
     played
@@ -149,7 +175,7 @@ fn troubles(random: &mut Random, count: usize, now: Nanos) -> (OnLoss, Vec<Troub
 }
 
 impl Play {
-    fn play_out(mut self, mut run: Loop) -> Played {
+    fn play_out(mut self, mut run: Loop, directory: &RunDirectory) -> Played {
         let mut endless = true;
         for _ in 0..STEPS_MAX {
             let goes_on = run.goes_on();
@@ -160,7 +186,11 @@ impl Play {
             }
             match self.inputs.try_recv() {
                 Ok(input) => run.take(input, &mut |_| {}),
-                Err(_) => self.pass(&mut run),
+                Err(_) => {
+                    if let Some(image) = self.pass(&mut run, directory) {
+                        return self.killed(run, &image, directory);
+                    }
+                }
             }
         }
         for far in &mut self.fars {
@@ -181,6 +211,14 @@ impl Play {
         }
     }
 
+    /// The coordinator is gone; letting go of the loop writes to the file what a kill would have left out.
+    fn killed(self, run: Loop, image: &Image, directory: &RunDirectory) -> Played {
+        drop(run);
+        directory.restore(image);
+        let (fars, told) = (self.fars, "killed".to_string());
+        Played { on_loss: OnLoss::Stop, fars, end: None, told, endless: false, record: None, noticed: None }
+    }
+
     fn hear_requests(&mut self) {
         let now = self.time.now();
         for far in &mut self.fars {
@@ -193,17 +231,32 @@ impl Play {
         }
     }
 
-    /// Time passes until the next thing happens, at most a tick.
-    fn pass(&mut self, run: &mut Loop) {
+    /// Time passes until the next thing happens, at most a tick. What a kill has left if that is it.
+    fn pass(&mut self, run: &mut Loop, directory: &RunDirectory) -> Option<Image> {
         let tick = self.time.now() + Nanos(TICK.as_nanos() as u64);
+        if let Some((_, interruption)) = self.interruption.take_if(|(at, _)| *at <= tick) {
+            return match interruption {
+                Interruption::Stop => {
+                    run.take(Input::User(UserRequest::Stop(Kind::Interrupted)), &mut |_| {});
+                    None
+                }
+                Interruption::Killed(spooled) => {
+                    settle(run);
+                    // Before it opens the file, nothing that waits there is its own.
+                    Some(directory.image(if run.writer.is_some() { spooled } else { 1024 }))
+                }
+            };
+        }
         let next = self.fars.iter().filter(|far| !far.dead).filter_map(Far::due).min().filter(|at| *at <= tick);
         let Some(at) = next else {
             self.time.pass_to(tick);
-            return run.take(Input::Tick, &mut |_| {});
+            run.take(Input::Tick, &mut |_| {});
+            return None;
         };
         self.time.pass_to(at);
         let far = self.fars.iter_mut().filter(|far| !far.dead).find(|far| far.due() == Some(at));
         far.into_iter().for_each(|far| far.act(at, &mut self.random));
+        None
     }
 }
 

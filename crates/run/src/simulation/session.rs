@@ -387,7 +387,8 @@ impl<'a> Driver<'a> {
     }
 }
 
-fn settle(run: &Loop) {
+/// Waits until the thread of the run file has done its work.
+pub fn settle(run: &Loop) {
     if let Some(writer) = &run.writer {
         assert!(writer.settle(SETTLE), "the thread of the run file stands still");
     }

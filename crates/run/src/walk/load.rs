@@ -1,9 +1,9 @@
 //! Trials, and the rounds before them: how one begins, and what its end means.
 
 use super::{SILENCE_LIMIT, Walk};
+use crate::learned::Which;
 use crate::step::{Action, Step};
 use crate::upload::is_of_worker;
-use stend_analyse::{Ended, Looks};
 use stend_base::{Nanos, say};
 use stend_plan::{Outcome, Plan};
 use stend_record::observed::Phase;
@@ -43,6 +43,15 @@ fn planned(plan: &Plan, step: Step) -> Nanos {
         }
         Step::Round { case, .. } => plan.cases[case as usize].steady.map_or(Nanos(0), |steady| steady.round),
         _ => Nanos(0),
+    }
+}
+
+/// The trial or round that is going on.
+fn which(step: Step) -> Option<Which> {
+    match step {
+        Step::Trial { case, block } => Some(Which { case, number: block, round: false }),
+        Step::Round { case, round } => Some(Which { case, number: round, round: true }),
+        _ => None,
     }
 }
 
@@ -130,31 +139,14 @@ impl Walk {
             )));
         }
         self.mismatches = self.mismatches.saturating_add(mismatches);
-        let hosts: Vec<HostId> = parts.iter().map(|(host, _)| *host).collect();
-        if !whole {
-            self.looks = Looks::default();
-        }
-        if let Step::Trial { case, .. } | Step::Round { case, .. } = self.step {
-            let before = self.loaded_by.insert(case, hosts.clone());
-            // Also where a host was lost after it had measured its part of the trial before.
-            if before.is_some_and(|before| before != hosts) {
-                self.looks.forget(case);
-            }
-        }
-        if let Some(plan) = &self.plan {
+        if let (Some(plan), Some(which)) = (&self.plan, which(self.step)) {
             self.measured = self.measured + planned(plan, self.step);
-            let ended = Ended { whole: &outcome, parts: of_hosts };
-            self.history.extend(match self.step {
-                Step::Trial { case, block } => Some(self.looks.step(plan, (case, block), &ended)),
-                Step::Round { case, round } => Some(self.looks.round(plan, (case, round), &ended)),
-                _ => None,
-            });
-            if let (Step::Round { case, round }, Some(Outcome::Steady)) = (self.step, self.history.last()) {
+            let parts: Vec<(HostId, &TrialOutcome)> = parts.iter().map(|(host, outcome)| (*host, outcome)).collect();
+            let found = self.learned.ended(plan, which, (&outcome, &parts), (!whole, self.asked.hosts));
+            self.history.push(found);
+            if let (Step::Round { case, round }, Outcome::Steady) = (self.step, found) {
                 self.spared.add(plan, case, round);
             }
-        }
-        if !whole {
-            self.looks = Looks::default();
         }
         for (host, outcome) in parts {
             self.append(Entry::TrialEnd { host, trial: ordinal, outcome: Box::new(outcome) });
@@ -164,9 +156,9 @@ impl Walk {
 
     /// All hosts of a trial were lost while others rested: nothing of it counts.
     fn trial_lost(&mut self, now: Nanos) {
-        self.looks = Looks::default();
         self.measured = self.measured + self.plan.as_ref().map_or(Nanos(0), |plan| planned(plan, self.step));
-        self.history.push(Outcome::Incomplete);
+        let lost = self.learned.lost();
+        self.history.push(lost);
         self.load_is_over(now);
     }
 

@@ -101,7 +101,7 @@ pub const ORDER: Mapping = Mapping {
             "hosts",
             "absent",
             Shape::Map(&FILE),
-            "A [file of hosts](hosts.md#a-file-of-hosts): how they are reached, what each does, and its targets. Not with `ssh`, `lab`, `storage`, `stands`, `against` and `resume`.",
+            "A [file of hosts](hosts.md#a-file-of-hosts): how they are reached, what each does, and its targets. Not with `ssh`, `lab`, `storage`, `stands` and `against`.",
         ),
         optional("groups", "all hosts", Shape::Several(&PATH, SEVERAL), "Only hosts of these groups of `hosts`."),
         optional(

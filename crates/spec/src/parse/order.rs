@@ -117,14 +117,14 @@ fn misfit(order: &Order, for_several: Option<&str>) -> Option<Say> {
     let resumes = matches!(order.work, Work::Resume { .. });
     let asks = !order.permission.confirm.is_empty() || !order.permission.overwrite_signatures.is_empty();
     let placed = order.lab.is_some() || !order.ssh.is_empty() || !order.storage.is_empty();
-    let in_turn = !order.stands.is_empty() || !order.against.is_empty() || resumes;
+    let in_turn = !order.stands.is_empty() || !order.against.is_empty();
     Some(match () {
         () if for_several.is_some() && order.ssh.len() < 2 && order.hosts.is_none() => {
             needs_several(for_several.unwrap_or_default())
         }
         () if order.hosts.is_some() && (placed || in_turn) => say!(
-            "`hosts` goes with none of `ssh`, `lab`, `storage`, `stands`, `against`, `resume`",
-            "с `hosts` нельзя ни `ssh`, ни `lab`, ни `storage`, ни `stands`, ни `against`, ни `resume`"
+            "`hosts` goes with none of `ssh`, `lab`, `storage`, `stands`, `against`",
+            "с `hosts` нельзя ни `ssh`, ни `lab`, ни `storage`, ни `stands`, ни `against`"
         ),
         () if !order.groups.is_empty() && order.hosts.is_none() => {
             say!("`groups` needs `hosts`", "для `groups` нужно `hosts`")

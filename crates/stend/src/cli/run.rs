@@ -267,7 +267,7 @@ fn beside(lang: Lang) -> [Arg; 2] {
 }
 
 /// What says where the load comes from in another way than a file of hosts.
-const BESIDE_HOSTS: [&str; 6] = ["ssh", "lab", "storage", "stand", "against", "resume"];
+const BESIDE_HOSTS: [&str; 5] = ["ssh", "lab", "storage", "stand", "against"];
 
 /// What is measured, where, and what may be lost there.
 fn places(lang: Lang) -> Vec<Arg> {

@@ -11,7 +11,7 @@ use stend_wire::{Reply, Request};
 const STOP_LIMIT: Nanos = Nanos::secs(2);
 
 /// What each host measured in each trial, by what arrived from it.
-type Measured = BTreeMap<(u32, HostId), (Vec<Slice>, Option<TrialOutcome>)>;
+pub(super) type Measured = BTreeMap<(u32, HostId), (Vec<Slice>, Option<TrialOutcome>)>;
 
 /// What does not hold of a run.
 pub(super) fn of(played: &Played) -> Vec<String> {
@@ -124,7 +124,8 @@ fn asked_after(far: &Far, noticed: Nanos) -> bool {
     far.asked.iter().any(|(at, request)| *at > noticed && !ends(request))
 }
 
-fn said(fars: &[Far]) -> Measured {
+/// What arrived from the hosts.
+pub(super) fn said(fars: &[Far]) -> Measured {
     let mut all = Measured::new();
     for (host, far) in (0..).map(HostId).zip(fars) {
         for reply in &far.said {
@@ -142,7 +143,8 @@ fn said(fars: &[Far]) -> Measured {
     all
 }
 
-fn recorded(record: &RunRecord) -> Measured {
+/// What a file has of it.
+pub(super) fn recorded(record: &RunRecord) -> Measured {
     let of = |trial: &stend_record::TrialRecord| {
         let number = trial.trial;
         trial
@@ -155,7 +157,8 @@ fn recorded(record: &RunRecord) -> Measured {
     record.executed().into_iter().flat_map(of).collect()
 }
 
-fn must(wrong: &mut Vec<String>, holds: bool, what: &str) {
+/// Says what does not hold.
+pub(super) fn must(wrong: &mut Vec<String>, holds: bool, what: &str) {
     wrong.extend((!holds).then(|| what.to_string()));
 }
 
