@@ -315,3 +315,49 @@ fn a_target_whose_devices_have_no_identity_is_known_by_their_names_until_the_nex
     let none = TargetFacts { devices: Vec::new(), file_system: Some("nfs4".into()), ..fixture::target() };
     assert!(goes_on(&none, none.clone(), "another"));
 }
+
+/// A walk of a run that began on hosts `a` and `b`, each with a target and a boot of its own, and what they find now.
+fn on_two(change: impl Fn(&mut Vec<(HostId, Facts)>)) -> Walk {
+    let Reply::Facts(seen) = facts() else { unreachable!() };
+    let mut earlier = crate::resume::progressed(&interrupted_run()).unwrap();
+    let mut each: Vec<(HostId, Facts)> = Vec::new();
+    earlier.loads = Vec::new();
+    for (id, name) in [(0, "a"), (1, "b")] {
+        let mut now = (*seen).clone();
+        (now.host.boot_id, now.host.hostname) = (format!("boot {name}"), name.into());
+        now.targets[0].path = format!("/t-{name}");
+        let (host, targets) = (now.host.clone(), now.targets.clone());
+        earlier.loads.push(crate::resume::EarlierHost { name: name.into(), host, targets });
+        each.push((HostId(id), now));
+    }
+    let mut walk = Walk::new(Asked { resume: Some(earlier), hosts: 2, ..asked() }, Nanos(0));
+    requests(&mut walk);
+    change(&mut each);
+    walk.apply(Input::Facts { together: Box::new(each[0].1.clone()), each }, Nanos(1));
+    walk
+}
+
+#[test]
+fn every_load_host_is_the_one_that_the_run_began_on_with_the_target_that_it_had() {
+    assert_eq!(requests(&mut on_two(|_| {})), ["prepare"]);
+    assert_eq!(requests(&mut on_two(|each| each[1].1.host.boot_id = "next".into())), ["prepare"], "b was restarted");
+    type Change = fn(&mut Vec<(HostId, Facts)>);
+    let changes: [(Change, &str); 5] = [
+        (|each| (each[1].1.host.boot_id, each[1].1.host.hostname) = ("x".into(), "c".into()), "began on the host `b`"),
+        (|each| each[1].1.targets[0].path = "/t-a".into(), "`/t-a` is not the target"),
+        (|each| each[1].1.writes = Err(say!("needs --confirm", "нужен --confirm")), "the run writes"),
+        (|each| each[1].1.targets.push(fixture::target()), "1 targets, not with 2"),
+        (|each| each.swap(0, 1), "`a`: the run began on the host `a`, and this is `b`"),
+    ];
+    let fewer = on_two(|each| each.truncate(1)).ending.expect("a refusal");
+    assert!(
+        fewer.message.en.contains("2 load hosts, not with 1") && fewer.message.ru.contains("числом 2, а не 1"),
+        "{fewer}"
+    );
+    for (change, told) in changes {
+        let walk = on_two(change);
+        let error = walk.ending.expect("a refusal");
+        assert!(error.kind == Kind::Unsafe && error.message.en.contains(told), "{error}");
+        assert!(["`a`: ", "`b`: "].iter().any(|name| error.message.en.starts_with(name)), "{error}");
+    }
+}

@@ -60,8 +60,6 @@ fn two_hosts_run_a_suite_into_one_file_that_knows_what_each_did() {
         assert_eq!(leftovers(&far.scratch.directory(&format!("t-{name}"))), [""; 0]);
         eventually("its worker has ended", IN_TIME, || far.workers_of(name).is_empty());
     }
-    let (_, told) = expect_exit(&mut far.stend(&["run", "--resume", &file.to_string_lossy(), "--ssh", "a"]), 2);
-    assert!(told.contains("several load hosts cannot be resumed"), "{told}");
 }
 
 #[test]
@@ -129,6 +127,123 @@ fn a_host_that_is_lost_in_the_middle_ends_the_run_and_what_was_measured_is_kept(
     let [(_, _, Some(kept)), (_, slices, None)] = trial.by_host()[..] else { panic!("what each did") };
     assert!(kept.status == TrialStatus::Interrupted && !slices.is_empty());
     assert_eq!(leftovers(&far.scratch.directory("t-a")), [""; 0]);
+}
+
+/// A run on `a` and `b` that ended because `b` was lost, after some of its sixteen trials.
+fn ended_by_a_loss(far: &Far) -> String {
+    let suite = far.scratch.file("long.yaml", &SMALL.replace("blocks: 2", "blocks: 8").replace("400ms", "1s"));
+    let (options, file) = (on_both(far), far.scratch.join("r.stend"));
+    let mut command = far.stend(&words(&suite, &options, &["--progress", "none", "-o"]));
+    let mut run = Running::new(command.arg(&file).stdout(std::process::Stdio::null()));
+    let ended = |run: RunRecord| run.trials.iter().filter(|trial| trial.outcome.is_some()).count() > 1;
+    eventually("two trials", Duration::from_secs(90), || store::read(&file).is_ok_and(ended));
+    let [worker] = far.workers_of("b")[..] else { panic!("one worker") };
+    tool(&["kill", "-KILL", &worker.to_string()]);
+    assert_eq!(run.wait(Duration::from_secs(60)), Some(8));
+    eventually("no worker is left", IN_TIME, || far.workers_of("a").is_empty());
+    file.to_string_lossy().into_owned()
+}
+
+#[test]
+fn a_run_of_two_hosts_goes_on_with_both_of_them_in_their_places() {
+    let Some(far) = two("a_run_of_two_hosts_goes_on") else { return };
+    let file = ended_by_a_loss(&far);
+    let before = read(Path::new(&file));
+    let dry = ["run", "--resume", &file, "--ssh", "b", "--ssh", "a", "--dry-run", "--json"];
+    let (shown, _) = expect_exit(&mut far.stend(&dry), 0);
+    let shown: serde_json::Value = serde_json::from_str(&shown).expect("JSON");
+    let at = |name: &str| far.scratch.directory(&format!("t-{name}"));
+    for (place, name) in ["a", "b"].into_iter().enumerate() {
+        assert_eq!(
+            (&shown["hosts"][place]["host"], &shown["hosts"][place]["targets"][0]["path"]),
+            (&name.into(), &at(name).into())
+        );
+    }
+    assert_eq!(shown["trials_before"].as_u64(), Some(before.trials.len() as u64));
+    // Named by a file, in another order.
+    let of = |name: &str| format!("  {name}: {{ssh: {name}, on: {}}}\n", at(name));
+    let hosts = far.scratch.file("hosts.yaml", &format!("hosts:\n{}{}", of("b"), of("a")));
+    let (_, told) =
+        expect_exit(&mut far.stend(&["run", "--resume", &file, "--hosts", &hosts, "--progress", "none"]), 0);
+    assert!(told.contains("2 hosts go on together"), "{told}");
+    let record = read(Path::new(&file));
+    assert_eq!(
+        (&record.state, record.trials.get(..before.trials.len())),
+        (&RunState::Complete, Some(&before.trials[..]))
+    );
+    for (name, (_, host)) in ["a", "b"].into_iter().zip(record.loads()) {
+        assert_eq!((host.name.as_str(), host.targets[0].path.as_str()), (name, at(name).as_str()));
+        assert_eq!(leftovers(&at(name)), [""; 0]);
+    }
+    let findings = show_json(&far.scratch, Path::new(&file));
+    for case in findings["cases"].as_array().expect("cases") {
+        assert_eq!((&case["trials"], case["hosts"]["hosts"].as_array().map(Vec::len)), (&8.into(), Some(2)), "{case}");
+    }
+    let lost = findings["load_hosts"].as_array().expect("hosts").iter().any(|host| !host["lost"].is_null());
+    assert!(!lost, "no trial that counts lacks a host: {}", findings["load_hosts"]);
+    let (_, told) = expect_exit(&mut far.stend(&["run", "--resume", &file, "--ssh", "a", "--ssh", "b"]), 12);
+    assert!(told.contains("nothing to resume"), "{told}");
+}
+
+#[test]
+fn a_run_of_two_hosts_goes_on_with_no_others_and_nowhere_else() {
+    let Some(far) = two("a_run_of_two_hosts_goes_on_with_no_others") else { return };
+    let (file, elsewhere) = (ended_by_a_loss(&far), far.scratch.directory("elsewhere"));
+    let before = std::fs::read(&file).expect("the run file");
+    let other = format!("a:{elsewhere}");
+    let own = format!("b:{}", far.scratch.directory("t-b"));
+    for (more, told) in [
+        (&["--ssh", "a"][..], "other load hosts (a, b) than those that are named (a)"),
+        (&[], "several load hosts (a, b), and none is named"),
+        (&["--ssh", "a", "--ssh", "far"], "`far` is none of the load hosts that the run began with (a, b)"),
+        (&["--ssh", "a", "--ssh", "b", "--on", &other, "--on", &own], "`a`: the run continues on"),
+        (&["--ssh", "a", "--ssh", "b", "--load", "all-hosts"], "its load was divided when it began"),
+    ] {
+        let words: Vec<&str> = ["run", "--resume", &file, "--progress", "none"].iter().chain(more).copied().collect();
+        let (_, said) = expect_exit(&mut far.stend(&words), 2);
+        assert!(one_line(&said).contains(told), "{more:?}: {said}");
+    }
+    std::fs::remove_dir(far.scratch.directory("t-b")).expect("an empty directory");
+    std::os::unix::fs::symlink(&elsewhere, far.scratch.join("t-b")).expect("a link");
+    let (_, said) = expect_exit(&mut far.stend(&["run", "--resume", &file, "--ssh", "a", "--ssh", "b"]), 5);
+    assert!(said.contains("`b`: ") && said.contains("not the target that the run began with"), "{said}");
+    assert!(std::fs::read(&file).expect("the run file") == before, "what is refused is as it was");
+    assert_eq!(leftovers(&far.scratch.directory("t-a")), [""; 0]);
+}
+
+/// One search that every disk passes and one that none can.
+const SEARCHES: &str = "suite: searches
+defaults: {ramp: 100ms, trial: 1500ms}
+fill: {size: 16MiB}
+repeats: {blocks: 1}
+cases:
+  - name: easy
+    streams:
+      - {op: read, pattern: random, block_size: 4KiB,
+         rate: {search: {from: 50/s, to: 200/s, quantile: 50%, limit: 300s, precision: 50%}}}
+  - name: impossible
+    streams: [{op: read, pattern: random, block_size: 4KiB, rate: {search: {from: 50/s, to: 200/s, quantile: 90%, limit: 1us}}}]
+";
+
+#[test]
+fn a_rate_is_searched_by_what_both_hosts_do_together() {
+    let Some(far) = two("a_rate_is_searched_by_what_both_hosts_do") else { return };
+    let (suite, options) = (far.scratch.file("s.yaml", SEARCHES), on_both(&far));
+    let file = far.scratch.join("r.stend");
+    let rest = ["--load", "all-hosts", "--progress", "none", "-o"];
+    let (shown, _) = expect_exit(far.stend(&words(&suite, &options, &rest)).arg(&file), 0);
+    // A part of 50/s on each of two.
+    let told = "impossible: not even at the lowest rate tried, 25/s (0 of 3 trials)";
+    let shown = one_line(&shown);
+    assert!(shown.contains(told) && shown.contains("These are the rates on each of 2 load hosts"), "{shown}");
+    let findings = show_json(&far.scratch, &file);
+    let [easy, impossible] = &findings["searches"].as_array().expect("searches")[..] else { panic!("two searches") };
+    let rate = easy["held"]["rate_per_s"].as_f64().expect("a rate that held");
+    assert!((25.0..=100.0).contains(&rate) && easy["load_hosts"] == 2, "{easy}");
+    assert!(impossible["held"].is_null() && impossible["missed"]["rate_per_s"] == 25.0, "{impossible}");
+    assert_eq!((&impossible["confirmed"], &impossible["load_hosts"]), (&true.into(), &2.into()));
+    let record = read(&file);
+    assert!(record.trials.iter().all(|trial| trial.parts.iter().filter(|part| part.outcome.is_some()).count() == 2));
 }
 
 #[test]
