@@ -172,7 +172,7 @@ fn loads(run: &RunRecord) -> Result<Vec<EarlierHost>> {
     let all = run.header.inputs.target.hosts.max(1) as usize;
     let mut found = found.filter(|found| found.len() == all).ok_or_else(ended_too_early)?;
     if let [only] = found.as_mut_slice() {
-        // Of one host the events have what later sessions and arms found.
+        // Events have what later sessions and arms found, where there is one host.
         run.last_host().into_iter().for_each(|host| only.host.clone_from(host));
         run.arms_entered().last().into_iter().for_each(|(.., facts)| only.targets.clone_from(&facts.targets));
     }
