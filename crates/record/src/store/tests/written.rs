@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::event::{Event, EventKind};
+use crate::hosts::HostId;
 use crate::store::recorder::Recorder;
 use crate::store::samples::record_of;
 use crate::store::schema::BODY_MAX;
@@ -82,6 +83,39 @@ fn the_outcomes_of_trials_can_be_read_without_all_that_was_measured_between() {
     };
     assert!(ends(&short) == ends(&whole) && !ends(&whole).is_empty());
     assert!(short.events.is_empty() && short.executed().iter().all(|trial| trial.slices.is_empty()));
+}
+
+#[test]
+fn the_outcomes_of_a_run_that_went_on_have_the_hosts_of_each_session() {
+    let place = Place::new();
+    let writer = place.create(PLAIN);
+    for host in 0..2 {
+        let info = Box::new(crate::hosts::HostInfo { name: format!("h{host}"), ..Default::default() });
+        writer.append(Entry::Host { host: HostId(host), info });
+    }
+    let event = |at, host, kind| Entry::Event(Event { at: Nanos(at), host: HostId(host), kind });
+    let start = |trial, at| match samples::one_of_each().into_iter().find(|e| matches!(e, Entry::TrialStart { .. })) {
+        Some(Entry::TrialStart { case, block, round, asked, .. }) => {
+            Entry::TrialStart { trial, case, block, round, asked, at: Nanos(at) }
+        }
+        _ => panic!("no trial"),
+    };
+    let outcome = Box::new(crate::observed::TrialOutcome::empty(Nanos(30), (Nanos(30), Nanos(40))));
+    append_all(
+        &writer,
+        &[
+            start(0, 10),
+            event(20, 1, EventKind::HostLost { detail: "gone".into() }),
+            event(25, 0, EventKind::Resumed { host: Box::default(), shift_ns: 0 }),
+            start(1, 30),
+            Entry::TrialEnd { host: HostId(0), trial: 1, outcome },
+        ],
+    );
+    let path = writer.close(RunState::Complete).unwrap();
+    for run in [crate::store::read_outcomes(&path).unwrap(), crate::store::read(&path).unwrap()] {
+        let second = run.executed().into_iter().find(|trial| trial.trial == 1).unwrap();
+        assert_eq!((second.parts.len(), &second.outcome), (2, &None), "the host that was lost before is there again");
+    }
 }
 
 #[test]
