@@ -11,7 +11,7 @@ endif
 # Longest first.
 LAB_TESTS := lab_stands lab_replay lab_events lab_caches lab_power lab_zfs lab_three lab_clients lab_drbd lab_two lab_ssh lab_up vm lab tutorials
 
-.PHONY: help setup build dist dist-test test demo gen lab-setup lab-test lab cluster agree analysis serve-bench coverage signal speed truth fuzz nightly simulate web web-setup web-test clean
+.PHONY: help setup build dist dist-test test demo gen lab-setup lab-test lab cluster agree analysis serve-bench coverage fleet signal speed truth fuzz nightly simulate web web-setup web-test clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -85,6 +85,9 @@ serve-bench: ## what a server costs that knows 10,000 runs, and how long 50 clie
 
 coverage: ## do intervals hold the truth: ten minutes of simulations, needs no storage (SIMULATIONS=1000 prints a rough page)
 	@SIMULATIONS="$(SIMULATIONS)" cargo run --locked --offline --quiet --release -p stend-bench -- coverage
+
+fleet: ## can one core take in what a thousand load hosts send: half a minute, needs no storage
+	@STEND="$(STEND)" cargo run --locked --offline --quiet --release -p stend-bench -- fleet
 
 speed: ## what an I/O costs, against fio: a quarter of an hour, needs root and fio (FIO=/path, T_IO_URING=/path, ON=/directory, BLOCKS, WINDOW_MS, ONLY=part of a name)
 	@$(MAKE) --no-print-directory build

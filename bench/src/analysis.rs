@@ -219,7 +219,7 @@ fn once(settings: &Settings, row: &Row) -> Outcome<Took> {
 }
 
 /// Largest resident memory so far, MiB (`VmHWM`, proc(5)); 0 if it is gone.
-fn peak(pid: u32) -> u64 {
+pub fn peak(pid: u32) -> u64 {
     let text = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
     let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
     line.and_then(|line| line.trim().trim_end_matches("kB").trim().parse::<u64>().ok()).unwrap_or(0) / 1024

@@ -1,6 +1,7 @@
 //! Benches against peers, paired in one run. `make agree`: do Stend and fio agree? `make speed`: what does an I/O cost? `make truth`: does a
 //! load come as asked, and does a stall show? `make coverage`: do intervals hold the truth? `make analysis`: what does looking at runs cost?
 //! `make serve-bench`: what does a server cost? `make lab`: do layouts cost in virtual machines what arithmetic says? `make signal`: what does Stend warn of on healthy storage?
+//! `make fleet`: does one core take in what a thousand load hosts send?
 //! Each writes its page in `docs/bench`. Must not judge by anything but the interval, and must not repeat what came out badly.
 #![forbid(unsafe_code)]
 
@@ -9,6 +10,7 @@ mod analysis;
 mod coverage;
 mod cpu;
 mod fio;
+mod fleet;
 mod lab;
 mod loop_device;
 mod machine;
@@ -100,10 +102,11 @@ fn main() -> ExitCode {
         "speed" => speed::compare(&settings),
         "truth" => truth::compare(&settings),
         "coverage" => coverage::simulate(&settings),
+        "fleet" => fleet::measure(&settings),
         "lab" => lab::measure(&settings),
         "serve" => serve::measure(&settings),
         "signal" => signal::measure(&settings),
-        _ => Err("say which bench: agree, analysis, coverage, lab, serve, signal, speed or truth".to_string()),
+        _ => Err("say which bench: agree, analysis, coverage, fleet, lab, serve, signal, speed or truth".to_string()),
     });
     match result {
         Ok(()) => ExitCode::SUCCESS,

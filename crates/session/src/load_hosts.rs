@@ -380,7 +380,7 @@ mod tests {
             (Box::new(move |o: &mut Order| (o.stands, o.rebuild) = (vec![stand.clone()], true)), "--rebuild"),
             (Box::new(|o: &mut Order| o.against = words(&["/y"])), "--against"),
             (Box::new(|o: &mut Order| o.ssh = words(&["a", "b", "a"])), "names `a` twice"),
-            (Box::new(|o: &mut Order| o.ssh = (0..65).map(|n| format!("h{n}")).collect()), "the limit is 64"),
+            (Box::new(|o: &mut Order| o.ssh = (0..257).map(|n| format!("h{n}")).collect()), "the limit is 256"),
             (Box::new(|o: &mut Order| of_hosts(o, "observe", &["a", "b"])), "has none that makes load"),
             (Box::new(|o: &mut Order| (o.on_loss, o.ssh) = (OnLoss::GoOn, words(&["a"]))), "needs several load hosts"),
         ] {

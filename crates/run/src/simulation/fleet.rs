@@ -1,6 +1,6 @@
-//! Runs of several load hosts from a seed: 2 to 8 simulated workers behind the real loop, each at the end of a link of its own, so that
-//! what they say arrives in any order. Where a loss ends the run one of them may die, hang, refuse or be slow; where the others go on any
-//! number may. Whatever happens must hold what `wrong` says.
+//! Runs of several load hosts from a seed: 2 to 8 simulated workers, and once as many as there may be, behind the real loop. Each is at the
+//! end of a link of its own, so that what they say arrives in any order. Where a loss ends the run one of them may die, hang, refuse or be
+//! slow; where the others go on any number may. Whatever happens must hold what `wrong` says.
 
 mod again;
 mod wrong;
@@ -20,14 +20,17 @@ use std::sync::mpsc::{Receiver, channel};
 use stend_base::random::{Random, draw};
 use stend_base::{Kind, Nanos};
 use stend_record::{RunRecord, store};
+use stend_spec::keys::order::LOADS;
 use stend_spec::order::OnLoss;
 use stend_wire::protocol::write_frame;
 use stend_wire::{Reply, Request};
 
 /// Seeds that are played unless `SEEDS` says how many.
 const SEEDS: u64 = 120;
+/// The seed with the most hosts.
+const CROWDED: u64 = 0;
 /// Steps of the loop after which a run counts as one without end.
-const STEPS_MAX: u64 = 200_000;
+const STEPS_MAX: u64 = 2_000_000;
 /// How many hosts serve reads within a time that most drives hold.
 const SEARCH: &str = "load_hosts: {search: {quantile: 50%, limit: 10ms}}, ";
 /// Which rate of reads is served within a time that some drives hold, by all hosts together.
@@ -126,7 +129,9 @@ fn scenario(seed: u64, random: &mut Random) -> Scenario {
 fn play(seed: u64) -> Played {
     let mut random = Random::new(draw(seed, 77));
     let scenario = scenario(seed, &mut random);
-    let count = 2 + random.below(7) as usize;
+    let few = 2 + random.below(7) as usize;
+    // As many as there may be, each with the threads that it really has.
+    let count = if seed == CROWDED { LOADS.most } else { few };
     let time = Time::new();
     let (on_loss, troubles) = troubles(&mut random, count, time.now());
     let (mut fars, mut hosts) = (Vec::new(), Vec::new());

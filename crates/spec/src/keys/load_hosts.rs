@@ -5,7 +5,7 @@ use super::{Choice, Key, Limits, Mapping, Shape, optional, required, words};
 use crate::load_hosts::LoadHosts;
 
 /// Load hosts of a run.
-pub const COUNT: Limits<u32> = Limits { least: 1, most: 64 };
+pub const COUNT: Limits<u32> = Limits { least: 1, most: super::order::LOADS.most as u32 };
 /// Numbers of a case.
 pub const COUNTS: Limits<usize> = Limits { least: 1, most: 64 };
 /// Words instead of numbers.

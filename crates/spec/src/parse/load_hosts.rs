@@ -106,7 +106,7 @@ mod tests {
         assert_eq!(of("all"), LoadHosts::All);
         assert_eq!(of("doubling"), LoadHosts::Doubling);
         assert_eq!((of("3"), of("[1, 4]")), (LoadHosts::Counts(vec![3]), LoadHosts::Counts(vec![1, 4])));
-        let among = Density { from: 1, to: 64 };
+        let among = Density { from: 1, to: 256 };
         let (quantile, limit) = (Millionths(999_000), Nanos::millis(20));
         assert_eq!(
             of("{search: {quantile: 99.9%, limit: 20ms}}"),
@@ -135,7 +135,7 @@ mod tests {
         expect![[r#"
             error: s.yaml:3:5: a search of `load_hosts` cannot be used with `steady`
             hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from
-            error: s.yaml:4:17: 0 is outside 1 to 64
+            error: s.yaml:4:17: 0 is outside 1 to 256
             hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from
             error: s.yaml:4:21: this value stands in the list twice
             hint: name each value once

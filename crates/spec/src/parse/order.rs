@@ -32,12 +32,13 @@ fn parsed(text: &str, file: &str) -> Result<Order> {
     let rebuild = map.optional("rebuild", boolean)?.unwrap_or_default();
     let on = map.optional("on", paths)?.unwrap_or_default();
     let against = map.optional("against", paths)?.unwrap_or_default();
-    let (lab, ssh) = (map.optional("lab", path)?, map.optional("ssh", hosts)?.unwrap_or_default());
+    let (lab, ssh) =
+        (map.optional("lab", path)?, map.optional("ssh", |node| hosts(node, known::LOADS))?.unwrap_or_default());
     let hosts_file = map.optional("hosts", named_text)?;
     let groups = map.optional("groups", paths)?.unwrap_or_default();
     let load = map.optional("load", |node| word(node, known::LOAD_OF))?;
     let on_loss = map.optional("on_loss", |node| word(node, known::ON_LOSS))?;
-    let storage = map.optional("storage", hosts)?.unwrap_or_default();
+    let storage = map.optional("storage", |node| hosts(node, known::STORAGES))?.unwrap_or_default();
     let observe = map.optional("observe", |node| several(node, known::OBSERVED, path))?.unwrap_or_default();
     let sources = map.optional("sources", named_text)?;
     let permission = map.optional("permission", permission)?.unwrap_or_default();
@@ -260,9 +261,9 @@ fn paths(node: &Node) -> Result<Vec<String>> {
 }
 
 /// A host, or a list of them.
-fn hosts(node: &Node) -> Result<Vec<String>> {
+fn hosts(node: &Node, limits: Limits<usize>) -> Result<Vec<String>> {
     match node.value {
-        Value::List(_) => several(node, known::LOADS, path),
+        Value::List(_) => several(node, limits, path),
         _ => Ok(vec![path(node)?]),
     }
 }
