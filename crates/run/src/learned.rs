@@ -64,3 +64,35 @@ impl Learned {
         Outcome::Incomplete
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use stend_plan::PlanInputs;
+    use stend_record::TrialStatus;
+
+    #[test]
+    fn a_searched_rate_is_tried_only_where_all_hosts_of_the_run_were_there_to_the_end() {
+        let search = "rate: {search: {from: 50/s, to: 200/s, quantile: 90%, limit: 1ms}}";
+        let text = format!(
+            "suite: s\ncases: [{{name: c, streams: [{{op: read, pattern: random, block_size: 4KiB, {search}}}]}}]\n"
+        );
+        let inputs = PlanInputs {
+            suite: stend_spec::parse::suite(&text, "s.yaml").unwrap(),
+            seed: 1,
+            target: crate::ahead::plan_target(&crate::fixture::facts()),
+            time_budget: None,
+            traces: Vec::new(),
+        };
+        let (plan, outcome) = (Plan::new(&inputs).unwrap(), crate::fixture::outcome(TrialStatus::Complete));
+        let of = |hosts: &[u16], cut_short| {
+            let parts: Vec<(HostId, &TrialOutcome)> = hosts.iter().map(|host| (HostId(*host), &outcome)).collect();
+            let which = Which { case: plan.ladders[0].cells[0], number: 0, round: false };
+            Learned::default().ended(&plan, which, (&outcome, &parts), (cut_short, 3))
+        };
+        assert_eq!(of(&[0, 1, 2], false), Outcome::Missed, "nothing was served");
+        assert_eq!(of(&[0, 2], false), Outcome::Incomplete, "one was lost before");
+        assert_eq!(of(&[0, 1, 2], true), Outcome::Incomplete, "one was lost meanwhile");
+        assert_eq!(Learned::default().lost(), Outcome::Incomplete);
+    }
+}
