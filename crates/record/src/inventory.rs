@@ -81,4 +81,13 @@ pub struct Health {
     /// Bytes that hosts have written to it.
     #[serde(default)]
     pub bytes_written: Option<u64>,
+    /// How often an NVMe drive lost its power without notice.
+    #[serde(default)]
+    pub unsafe_shutdowns: Option<u64>,
+    /// Minutes that an NVMe drive spent at or above its own warning temperature.
+    #[serde(default)]
+    pub hot_minutes: Option<u64>,
+    /// Seconds in which an NVMe drive slowed itself down because of heat; smartctl does not tell.
+    #[serde(default)]
+    pub throttled_s: Option<u64>,
 }

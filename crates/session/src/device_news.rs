@@ -239,10 +239,16 @@ fn drives(of: &Weak<Mutex<Vec<(String, String)>>>) -> Option<Vec<(String, String
     Some(of.upgrade()?.lock().unwrap_or_else(PoisonError::into_inner).clone())
 }
 
-/// Whether more changed than what always does: hours, bytes written, temperature.
+/// Whether more changed than what always does: hours, bytes written, temperature and how long it was too high.
 fn differ(one: &Health, other: &Health) -> bool {
-    let lasting =
-        |health: &Health| Health { power_on_hours: None, bytes_written: None, celsius: None, ..health.clone() };
+    let lasting = |health: &Health| Health {
+        power_on_hours: None,
+        bytes_written: None,
+        celsius: None,
+        hot_minutes: None,
+        throttled_s: None,
+        ..health.clone()
+    };
     lasting(one) != lasting(other)
 }
 
@@ -300,6 +306,8 @@ mod tests {
         news.meet(&host(&["sda", "sdb"]));
         let mut told = |at, sda, sdb| told(&mut news, at, &[("sda", sda), ("sdb", sdb)]);
         assert_eq!(told(100_000, health(1, 0), health(1, 0)), ["sda sdb", ""]);
+        let hot = Health { hot_minutes: Some(9), throttled_s: Some(540), ..health(2, 0) };
+        assert_eq!(told(100_500, health(2, 0), hot), ["", "sda sdb"]);
         assert_eq!(told(100_600, health(2, 0), health(2, 0)), ["", "sda sdb"]);
         assert_eq!(told(101_200, health(2, 0), health(2, 1)), ["sdb", "sda"]);
         assert_eq!(told(186_400, health(26, 0), health(26, 1)), ["sda sdb", ""]);

@@ -42,6 +42,9 @@ pub fn health() -> BTreeMap<String, Health> {
         celsius: Some(72),
         critical_warning: Some(2),
         bytes_written: Some(5_000_000_000_000),
+        unsafe_shutdowns: Some(11),
+        hot_minutes: Some(3),
+        throttled_s: Some(42),
     };
     BTreeMap::from([(DRIVE.to_string(), health)])
 }

@@ -97,7 +97,7 @@ pub(super) fn parts(page: &mut Page, parts: &Parts) {
 /// A number of what a drive says of itself.
 type OfHealth = fn(&Health) -> Option<f64>;
 
-const HEALTH: [(Family, OfHealth); 7] = [
+const HEALTH: [(Family, OfHealth); 10] = [
     (("stend_disk_healthy", "gauge", "1: the drive passes its own health check."), |h| {
         h.passed.map(|passed| f64::from(u8::from(passed)))
     }),
@@ -119,6 +119,15 @@ const HEALTH: [(Family, OfHealth); 7] = [
     ),
     (("stend_disk_power_on_seconds_total", "counter", "Time of operation."), |h| {
         h.power_on_hours.map(|hours| hours as f64 * 3600.0)
+    }),
+    (("stend_disk_unsafe_shutdowns_total", "counter", "How often the drive lost its power without notice."), |h| {
+        h.unsafe_shutdowns.map(|count| count as f64)
+    }),
+    (("stend_disk_hot_seconds_total", "counter", "Time at or above the drive's own warning temperature."), |h| {
+        h.hot_minutes.map(|minutes| minutes as f64 * 60.0)
+    }),
+    (("stend_disk_throttled_seconds_total", "counter", "Time in which heat slowed the drive down."), |h| {
+        h.throttled_s.map(|seconds| seconds as f64)
     }),
 ];
 

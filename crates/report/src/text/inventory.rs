@@ -231,6 +231,7 @@ mod tests {
             celsius: Some(41),
             critical_warning: Some(0),
             bytes_written: Some(5_000_000_000_000),
+            ..Health::default()
         });
         devices[0].fabric = Some(FabricPath {
             host: "host7".into(),

@@ -104,6 +104,12 @@ pub(crate) fn of_json(text: &str) -> Option<Health> {
         critical_warning: nvme["critical_warning"].as_u64(),
         bytes_written: written(nvme)
             .or_else(|| raw(&["Total_LBAs_Written"]).map(|sectors| sectors.saturating_mul(512))),
+        unsafe_shutdowns: nvme["unsafe_shutdowns"].as_u64(),
+        hot_minutes: nvme["warning_temp_time"]
+            .as_u64()
+            .zip(nvme["critical_comp_time"].as_u64())
+            .map(|(warm, hot)| warm.saturating_add(hot)),
+        throttled_s: None,
     };
     (found != Health::default()).then_some(found)
 }
@@ -131,6 +137,7 @@ mod tests {
             celsius: Some(41),
             critical_warning: Some(4),
             bytes_written: Some(1_536_000_000),
+            ..Health::default()
         };
         assert_eq!(of_json(nvme), Some(expected));
         let sata = r#"{"smart_status": {"passed": false}, "ata_smart_attributes": {"table": [

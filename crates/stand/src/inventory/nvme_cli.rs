@@ -24,7 +24,16 @@ pub(super) fn of_log(log: &Value) -> Option<Health> {
         celsius: kelvin.filter(|kelvin| *kelvin > 0).map(|kelvin| kelvin - CELSIUS_ZERO),
         critical_warning: number(&log["critical_warning"]).or_else(|| number(&log["critical_warning"]["value"])),
         bytes_written: number(&log["data_units_written"]).map(|units| units.saturating_mul(512_000)),
+        unsafe_shutdowns: number(&log["unsafe_shutdowns"]),
+        hot_minutes: sum(log, ["warning_temp_time", "critical_comp_time"]),
+        throttled_s: sum(log, ["thm_temp1_total_time", "thm_temp2_total_time"]),
     })
+}
+
+/// Two counts of a log together: of times, the lower limit counts only below the higher one, and light throttling is not heavy.
+fn sum(log: &Value, keys: [&str; 2]) -> Option<u64> {
+    let [one, other] = keys.map(|key| number(&log[key]));
+    Some(one?.saturating_add(other?))
 }
 
 /// A count of up to 128 bits: a number, from 2.0 on also its digits, with groups of three where the locale has them. What is larger than 64
@@ -64,9 +73,12 @@ mod tests {
             celsius: Some(49),
             critical_warning: Some(0),
             bytes_written: Some(7_000_791 * 512_000),
+            unsafe_shutdowns: Some(2),
+            hot_minutes: Some(0),
+            throttled_s: Some(0),
         };
         assert_eq!(read("nvme-cli-1"), Some(expected.clone()));
-        assert_eq!(read("smartctl-nvme"), Some(Health { passed: Some(true), ..expected }));
+        assert_eq!(read("smartctl-nvme"), Some(Health { passed: Some(true), throttled_s: None, ..expected }));
     }
 
     #[test]
@@ -74,6 +86,7 @@ mod tests {
         let found = read("nvme-cli-2-verbose").unwrap();
         assert_eq!((found.critical_warning, found.spare_percent, found.celsius), (Some(5), Some(4), Some(76)));
         assert_eq!((found.media_errors, found.bytes_written), (Some(17), Some(u64::MAX)));
+        assert_eq!((found.unsafe_shutdowns, found.hot_minutes, found.throttled_s), (Some(2), Some(15), Some(490)));
     }
 
     #[test]
