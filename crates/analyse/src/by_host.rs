@@ -364,7 +364,7 @@ mod tests {
             (findings.hosts[1].lost.is_some(), findings.caveats.iter().any(caveat), findings.cases[0].trials)
         };
         assert_eq!(told(&record), (true, true, 5), "the others would have gone on");
-        let kind = EventKind::Resumed { host: Box::default(), shift_ns: 0 };
+        let kind = EventKind::Resumed { host: Box::default(), shift_ns: 0, boot_id: String::new() };
         record.events.push(Event::new(next, kind));
         assert_eq!(told(&record), (false, false, 5));
     }
@@ -437,7 +437,7 @@ mod tests {
             let kind = EventKind::HostClock { shift_ns, uncertainty_ns };
             record.events.push(Event { at: Nanos::secs(at), host: HostId(1), kind });
         }
-        let kind = EventKind::Resumed { host: Box::default(), shift_ns: 0 };
+        let kind = EventKind::Resumed { host: Box::default(), shift_ns: 0, boot_id: String::new() };
         record.events.push(Event::new(Nanos::secs(150), kind));
         let clock = analyse(&record).unwrap().hosts[1].clock.unwrap();
         assert_eq!((clock.shift_ns, clock.drift), (77_000_000, Some((100, Nanos::secs(30)))));

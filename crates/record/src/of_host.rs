@@ -29,8 +29,9 @@ impl RunRecord {
         let of_event = |event: &Event| {
             let kind = match (&event.kind, &own.facts) {
                 // It went on for all of them, and each is described as the last session found it.
-                (EventKind::Resumed { shift_ns, .. }, Some(facts)) if event.host != host => {
-                    Some(EventKind::Resumed { host: Box::new(facts.clone()), shift_ns: *shift_ns })
+                (EventKind::Resumed { shift_ns, boot_id, .. }, Some(facts)) if event.host != host => {
+                    let (shift_ns, boot_id) = (*shift_ns, boot_id.clone());
+                    Some(EventKind::Resumed { host: Box::new(facts.clone()), shift_ns, boot_id })
                 }
                 (kind, _) => {
                     let is_own = event.host == host || (event.host == HostId::LOAD && is_of_the_run(kind));
@@ -183,10 +184,13 @@ mod tests {
         let mut run = run();
         let named = |name: &str| crate::facts::HostFacts { hostname: name.into(), ..Default::default() };
         run.hosts_mut()[2].facts = Some(named("b"));
-        run.events.push(Event::new(Nanos(9), EventKind::Resumed { host: Box::new(named("a")), shift_ns: 3 }));
+        run.events.push(Event::new(
+            Nanos(9),
+            EventKind::Resumed { host: Box::new(named("a")), shift_ns: 3, boot_id: String::new() },
+        ));
         for (host, name) in [(0, "a"), (2, "b")] {
             let alone = run.of_host(HostId(host)).unwrap();
-            let kind = EventKind::Resumed { host: Box::new(named(name)), shift_ns: 3 };
+            let kind = EventKind::Resumed { host: Box::new(named(name)), shift_ns: 3, boot_id: String::new() };
             assert_eq!(alone.events.last(), Some(&Event::new(Nanos(9), kind)));
         }
     }

@@ -91,7 +91,7 @@ mod tests {
     }
 
     fn resumed(at: u64) -> Entry {
-        event(at, 0, EventKind::Resumed { host: Box::default(), shift_ns: 0 })
+        event(at, 0, EventKind::Resumed { host: Box::default(), shift_ns: 0, boot_id: String::new() })
     }
 
     fn start(trial: u32, at: u64, load_hosts: Option<u32>) -> Entry {

@@ -106,7 +106,7 @@ fn the_outcomes_of_a_run_that_went_on_have_the_hosts_of_each_session() {
         &[
             start(0, 10),
             event(20, 1, EventKind::HostLost { detail: "gone".into() }),
-            event(25, 0, EventKind::Resumed { host: Box::default(), shift_ns: 0 }),
+            event(25, 0, EventKind::Resumed { host: Box::default(), shift_ns: 0, boot_id: String::new() }),
             start(1, 30),
             Entry::TrialEnd { host: HostId(0), trial: 1, outcome },
         ],
