@@ -167,7 +167,8 @@ impl Job {
         let number = |name: &str| value.get(name).and_then(Value::number);
         let runtime = number("job_runtime");
         // Before anything follows from the options: they may be those of another section.
-        let threads = threads(&mut options, runtime, longest_ms(value));
+        let each_ms = longest_ms(value, &options);
+        let threads = threads(&mut options, runtime, each_ms);
         let mut sides = sides(value, &options)?;
         let verified = without_verification(value, &options, &mut sides)?;
         let cpu = number("usr_cpu").zip(number("sys_cpu")).zip(runtime);
@@ -228,10 +229,14 @@ fn threads(options: &mut Options, run_times_ms: Option<f64>, longest_ms: u64) ->
     Some((all / each.max(1.0)).round().clamp(2.0, 1e6) as u32)
 }
 
-/// The longest run time of a kind of I/O, ms, as it is printed.
-fn longest_ms(job: &Value<'_>) -> u64 {
-    let kinds = ["read", "write", "trim", "sync", "mixed"].into_iter().filter_map(|kind| job.get(kind));
-    kinds.filter_map(|kind| kind.get("runtime")?.whole()).max().unwrap_or(0)
+/// How long one job with these options did I/O, ms, as it is printed: the longest run time of a kind, and of one that verifies what it
+/// wrote that of its reads behind that of its writes.
+fn longest_ms(job: &Value<'_>, options: &Options) -> u64 {
+    let runtime = |kind: &str| job.get(kind).and_then(|kind| kind.get("runtime")?.whole()).unwrap_or(0);
+    let longest = ["read", "write", "trim", "sync", "mixed"].into_iter().map(runtime).max().unwrap_or(0);
+    let mix = options.shape().mix;
+    let reads_afterwards = mix.is_some_and(|mix| options.verifies() && mix.write > 0 && mix.read == 0);
+    if reads_afterwards { runtime("write").saturating_add(runtime("read")).max(longest) } else { longest }
 }
 
 /// Takes away the reads by which fio verifies what a job wrote: they come after the load. If a job reads, too, both are one number,

@@ -408,16 +408,20 @@ fn reads_of_the_verification_are_no_load() {
 
 #[test]
 fn the_options_of_one_section_say_nothing_of_the_reads_of_another() {
-    // One section reads for 10 s, the other one writes for 10 s and verifies that.
+    // One section reads for 10 s, the other one writes for 10 s and verifies that for as long.
     let of = |rw: &str| format!("\"rw\": \"{rw}\", \"verify\": \"crc32c\", \"group_reporting\": \"1\"");
-    let both = one_job(&of("randwrite"), ", \"job_runtime\": 20100", (90_000, 10_000), (40_000, 10_000));
+    let both = one_job(&of("randwrite"), ", \"job_runtime\": 30200", (90_000, 10_000), (40_000, 10_000));
     let (_, outcome, dropped) = of_one(&both);
     assert_eq!([Op::Read, Op::Write].map(|op| outcome.jobs[0].done[op.index()].0), [90_000, 40_000]);
     assert!(dropped.len() == 1 && dropped[0].contains("may stand for several sections"), "{dropped:?}");
-    // Where the run times show one section, its reads are those of the verification.
-    let (_, outcome, dropped) = of_one(&both.replace("20100", "10500"));
-    assert_eq!(outcome.jobs[0].done[Op::Read.index()].0, 0);
-    assert!(dropped[0].contains("are left out"), "{dropped:?}");
+    // Where the run times show one section, its reads are those of the verification: its job writes first, and then reads.
+    for run_time in ["20100", "10500"] {
+        let (asked, outcome, dropped) = of_one(&both.replace("30200", run_time));
+        assert_eq!([Op::Read, Op::Write].map(|op| outcome.jobs[0].done[op.index()].0), [0, 40_000], "{run_time}");
+        assert!(dropped.len() == 1 && dropped[0].contains("are left out"), "{dropped:?}");
+        assert_eq!((asked.streams[0].jobs, asked.streams[0].queue_depth), (1, 1), "{run_time}");
+        assert!(outcome.tool_output.unwrap().depth_known, "{run_time}");
+    }
     // Without reads there is nothing to separate.
     let (.., dropped) = of_one(&one_job(&of("randwrite"), ", \"job_runtime\": 20100", (0, 0), (40_000, 10_000)));
     assert!(dropped.is_empty(), "{dropped:?}");
