@@ -25,6 +25,9 @@ const ASIDE: [&str; 14] = [
     "write_lat_log",
 ];
 
+/// Longest run, ms: a `job_start` further before its document is of another clock (`job_start_clock_id`), which counts from no date.
+const RUN_MAX_MS: u64 = 366 * 86_400_000;
+
 /// What the documents come to, for [`crate::build::run`].
 pub(super) struct Gathered {
     /// Trials.
@@ -85,7 +88,7 @@ fn groups(file: u32, document: &Document) -> Vec<Placed<'_>> {
     let mut end = document.ended_ms.map(Nanos::millis);
     for jobs in by_number.into_values().rev() {
         let group = Group::of(&jobs);
-        let told = jobs.iter().filter_map(|job| job.started_ms).min().map(Nanos::millis);
+        let told = first_start(jobs.iter().copied(), document.ended_ms).map(Nanos::millis);
         let started = told.or(end.map(|end| end.saturating_sub(group.lasted())));
         end = started;
         let (line, version) = (document.line, document.version.as_str());
@@ -100,7 +103,7 @@ fn groups(file: u32, document: &Document) -> Vec<Placed<'_>> {
 fn without_snapshots(documents: &[(u32, Document)]) -> (Vec<(u32, &Document)>, u32) {
     let (mut kept, mut snapshots): (Vec<(u32, &Document)>, u32) = (Vec::new(), 0);
     for (file, document) in documents {
-        if kept.last().is_some_and(|(last, before)| last == file && goes_on(before, document)) {
+        while kept.last().is_some_and(|(last, before)| last == file && goes_on(before, document)) {
             kept.pop();
             snapshots += 1;
         }
@@ -109,29 +112,59 @@ fn without_snapshots(documents: &[(u32, Document)]) -> (Vec<(u32, &Document)>, u
     (kept, snapshots)
 }
 
-/// Whether a document holds all that an earlier one held, of the same jobs, and more of it by no more than the time between them.
+/// Whether a document holds all that an earlier one held, of the same jobs, and is of the same process.
 fn goes_on(before: &Document, after: &Document) -> bool {
-    let (Some(first), Some(second)) = (before.ended_ms, after.ended_ms) else { return false };
     let grows = |(a, b): (&Job, &Job)| {
-        let total = |job: &Job, of: fn(&Side) -> u64| sum(job.sides.iter().map(|(_, side)| of(side)));
-        let done = |job: &Job| (total(job, |side| side.ios), total(job, |side| side.bytes));
         // Before 3.30 fio adds the time since its start to the run time of every job in a snapshot, also of one that has ended: then
         // it has a longer one there than at the end.
         //= fio, stat.c of 3.29: __show_running_run_stats()
         let longer = done(a) == done(b) || a.runtime_ms() <= b.runtime_ms();
-        a.name == b.name && a.options == b.options && done(a).0 <= done(b).0 && longer
+        a.name == b.name && a.options == b.options && done(a).0 <= done(b).0 && longer && same_start(a, b)
     };
-    // The later one began before the earlier one was printed: they overlap, so they are of one process.
+    // The later one began before the earlier one was printed: they overlap.
+    let overlap = before.ended_ms.zip(after.ended_ms).is_some_and(|(first, second)| began_ms(after, second) < first);
     before.jobs.len() == after.jobs.len()
-        && began_ms(after, second) < first
         && before.jobs.iter().any(|job| job.runtime_ms() > 0)
         && before.jobs.iter().zip(&after.jobs).all(grows)
+        && (overlap || adds_to(before, after))
+}
+
+/// I/Os and bytes of a job.
+fn done(job: &Job) -> (u64, u64) {
+    let total = |of: fn(&Side) -> u64| sum(job.sides.iter().map(|(_, side)| of(side)));
+    (total(|side| side.ios), total(|side| side.bytes))
+}
+
+/// Whether two documents can be of one process by what they tell of the start of a job. It begins anew after its ramp, a tenth of which is
+/// for what comes between.
+//= fio, libfio.c: reset_all_stats() calls set_epoch_time()
+fn same_start(a: &Job, b: &Job) -> bool {
+    let ramp_ms = a.options.ramp().0 / 1_000_000;
+    a.started_ms.zip(b.started_ms).is_none_or(|(a, b)| a.abs_diff(b) <= ramp_ms + ramp_ms / 10)
+}
+
+/// Whether a document has a job of the earlier one with the same numbers, each of them, and more of another one: a group that had ended
+/// long before the next one began (`startdelay`). Without anything more it would be the same result twice.
+fn adds_to(before: &Document, after: &Document) -> bool {
+    let numbers = |job: &Job| -> Vec<String> {
+        let all = job.sides.iter().flat_map(|(_, side)| &side.numbers);
+        all.map(|number| format!("{}={}", number.name, number.printed)).collect()
+    };
+    let pairs = || before.jobs.iter().zip(&after.jobs);
+    pairs().any(|(a, b)| done(a) != done(b))
+        && pairs().any(|(a, b)| done(a).0 > 0 && done(a) == done(b) && numbers(a) == numbers(b))
+}
+
+/// The first start of these jobs, ms since 1970; `None` if they tell none, or by another clock than that of the document.
+fn first_start<'j>(jobs: impl Iterator<Item = &'j Job>, ended_ms: Option<u64>) -> Option<u64> {
+    let start = jobs.filter_map(|job| job.started_ms).min()?;
+    ended_ms.is_none_or(|end| start <= end && end - start <= RUN_MAX_MS).then_some(start)
 }
 
 /// When the first job of a document began, ms since 1970: as the jobs tell it, else as long before its end as its groups lasted, one
 /// after the other.
 fn began_ms(document: &Document, ended_ms: u64) -> u64 {
-    if let Some(began) = document.jobs.iter().filter_map(|job| job.started_ms).min() {
+    if let Some(began) = first_start(document.jobs.iter(), Some(ended_ms)) {
         return began;
     }
     let mut longest: BTreeMap<u64, Nanos> = BTreeMap::new();

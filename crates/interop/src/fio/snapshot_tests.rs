@@ -64,10 +64,32 @@ fn the_begin_of_a_job_shows_that_documents_far_apart_are_of_one_process() {
 }
 
 #[test]
-fn a_group_that_differs_in_nothing_but_the_time_of_the_program_is_the_same_result() {
-    let first = |elapsed: u32| job(0, 5_000, 5_000, &format!(", \"eta\": {}, \"elapsed\": {elapsed}", 40 - elapsed));
-    let early = document(106_000, &[first(6), job(1, 0, 0, "")]);
-    let end = document(136_000, &[first(36), job(1, 5_000, 5_000, "")]);
-    let error = files(&[[early, end].join("\n").as_bytes()]).unwrap_err().render(Lang::En);
+fn a_group_that_had_ended_long_before_the_next_one_is_in_each_snapshot_and_counts_once() {
+    let first = |elapsed: u32| job(0, 5_000, 5_000, &format!(", \"eta\": {}, \"elapsed\": {elapsed}", 90 - elapsed));
+    let early = document(106_000, &[first(6), job(1, 0, 0, ""), job(2, 0, 0, "")]);
+    let again = document(116_000, &[first(16), job(1, 0, 0, ""), job(2, 0, 0, "")]);
+    let second = document(136_000, &[first(36), job(1, 2_000, 2_000, ""), job(2, 0, 0, "")]);
+    let end = document(186_000, &[first(86), job(1, 5_000, 5_000, ""), job(2, 5_000, 5_000, "")]);
+    assert_eq!(counted(&[early.clone(), end.clone()]), (1, 3));
+    assert_eq!(counted(&[early.clone(), again.clone(), second, end]), (3, 3));
+    // With nothing more it is the same result.
+    let error = files(&[[early, again].join("\n").as_bytes()]).unwrap_err().render(Lang::En);
     assert!(error.contains("a.json:2 holds the same results as a.json:1"), "{error}");
+}
+
+#[test]
+fn a_repetition_is_no_snapshot_where_jobs_tell_their_start_by_another_clock() {
+    // A client whose clock is 3 s behind, and CLOCK_MONOTONIC.
+    for (one, other) in [(97_000, 108_000), (5_000, 16_000)] {
+        let run = |at: u64, ios: u64, start: u64| document(at, &[job(0, ios, 10_000, &format!(", \"job_start\": {start}"))]);
+        assert_eq!(counted(&[run(110_000, 5_000, one), run(121_000, 5_100, other)]), (0, 2));
+        // Of one process the start stays what it is.
+        assert_eq!(counted(&[run(110_000, 5_000, one), run(121_000, 5_100, one)]), (1, 1));
+    }
+}
+
+#[test]
+fn a_start_by_a_clock_that_counts_from_no_date_is_no_date() {
+    let text = document(1_795_379_512_000, &[job(0, 5_000, 10_000, ", \"job_start\": 16000")]);
+    assert_eq!(read(&[text]).started_unix_ns, Some(1_795_379_502_000_000_000));
 }
