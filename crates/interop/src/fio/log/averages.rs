@@ -73,8 +73,9 @@ impl Averages {
 
     /// Ms that a line is of: the median distance of two lines of a kind; `None` without two such lines.
     ///
-    /// If two are in the middle it is the smaller one, because distances grow with gaps and nothing makes them short.
-    pub fn period(&self) -> Option<u64> {
+    /// If two are in the middle it is the smaller one, because distances grow with gaps and nothing makes them short. Of a log of all jobs with
+    /// dates see [`totals::period`].
+    pub fn period(&self, all_jobs: bool) -> Option<u64> {
         let pairs = self.lines.iter().flat_map(|lines| lines.windows(2));
         let mut distances: Vec<u64> =
             pairs.filter_map(|pair| pair[1].0.checked_sub(pair[0].0)).filter(|distance| *distance > 0).collect();
@@ -85,7 +86,10 @@ impl Averages {
         let firsts = self.lines.iter().filter_map(|lines| lines.first()).map(|line| line.0);
         distances.extend(firsts.filter(|ms| *ms < DATES_FROM));
         distances.sort_unstable();
-        distances.get((distances.len() - 1) / 2).copied()
+        let median = distances.get((distances.len() - 1) / 2).copied();
+        let has_dates = self.lines.iter().flatten().any(|line| line.0 >= DATES_FROM);
+        let lines = self.lines.iter().map(Vec::len).max().unwrap_or(0);
+        totals::period(median, lines, all_jobs && has_dates)
     }
 
     /// The logs of the jobs that are in one: with `per_job_logs=0` fio writes them one behind the other, each from its own start. A job begins

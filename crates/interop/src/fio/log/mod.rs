@@ -104,7 +104,7 @@ impl Sources<'_> {
         let rates = matches!(of, Of::Iops | Of::Bw);
         let emit: &mut dyn FnMut(Slice) = if rates { &mut counts_alone } else { emit };
         let read = match of {
-            Of::Histogram => histogram_origin((self.open)(name)?.as_mut())
+            Of::Histogram => histogram_origin((self.open)(name)?.as_mut(), all_jobs)
                 .and_then(|origin_ms| histograms(source.as_mut(), origin_ms, all_jobs, emit)),
             _ => of_each(source.as_mut(), emit),
         };
@@ -134,7 +134,7 @@ impl Sources<'_> {
             self.file(name, &found.scanned);
             logs.push((name, found));
         }
-        let (period, first_date) = (logs.iter().find_map(|(_, log)| log.period()), first_date.unwrap_or(0));
+        let (period, first_date) = (logs.iter().find_map(|(_, log)| log.period(all_jobs)), first_date.unwrap_or(0));
         if first_date > 0 && period.is_none() {
             return Err(refused(iops, Bad { line: 1, why: totals::no_period() }));
         }
@@ -142,7 +142,7 @@ impl Sources<'_> {
         let origin_ms = first_date.saturating_sub(period.unwrap_or(0));
         let mut by_log = Vec::new();
         for (name, log) in logs {
-            let own = log.period().or(period);
+            let own = log.period(all_jobs).or(period);
             let mut jobs = if all_jobs { log.jobs(origin_ms, own) } else { vec![log] };
             for log in &mut jobs {
                 log.place(origin_ms, own).map_err(|bad| refused(name, bad))?;
@@ -190,29 +190,45 @@ fn of_each(source: &mut dyn Read, emit: &mut dyn FnMut(Slice)) -> std::result::R
 }
 
 /// What the times of a log of histograms count from, ms since 1970; 0: from the start of fio. The first line holds what completed before its
-/// time. Where that is a date, it begins as long before as the next line of a kind is behind the first one of that kind.
-fn histogram_origin(source: &mut dyn Read) -> std::result::Result<u64, Bad> {
-    let (mut row, mut first, mut by_kind, mut origin) = (histogram::Row::default(), None, [None; 3], None);
+/// time. Where that is a date, it begins as long before as two lines of a kind are apart at least: there is no line for a rest.
+fn histogram_origin(source: &mut dyn Read, all_jobs: bool) -> std::result::Result<u64, Bad> {
+    let (mut row, mut first, mut by_kind) = (histogram::Row::default(), None, [Distances::default(); 3]);
     let read = scan::lines(source, |bytes| {
         let len = row.read(bytes)?;
-        let begin = *first.get_or_insert(row.ms);
-        if begin < totals::DATES_FROM {
-            origin = Some(0);
-        } else if let Some(own) = by_kind.get_mut(row.kind as usize) {
-            // A kind that is none is refused when the log is read.
-            let before = *own.get_or_insert(row.ms);
-            if row.ms > before {
-                origin = Some(begin.saturating_sub(row.ms - before));
-            }
+        if *first.get_or_insert(row.ms) < totals::DATES_FROM {
+            // What is known needs no further line.
+            return Err(Say::same(""));
         }
-        // What is known needs no further line.
-        if origin.is_some() { Err(Say::same("")) } else { Ok(len) }
+        // A kind that is none is refused when the log is read.
+        if let Some(own) = by_kind.get_mut(row.kind as usize) {
+            own.add(row.ms);
+        }
+        Ok(len)
     });
-    match (origin, read) {
-        (Some(origin_ms), _) => Ok(origin_ms),
-        (None, Err(bad)) => Err(bad),
-        (None, Ok(_)) if first.is_none() => Ok(0),
-        (None, Ok(_)) => Err(Bad { line: 1, why: totals::no_period() }),
+    let Some(first) = first.filter(|first| *first >= totals::DATES_FROM) else {
+        // Nothing at all, or no dates.
+        return if first.is_some() { Ok(0) } else { read.map(|_| 0) };
+    };
+    read?;
+    let least = by_kind.iter().filter_map(|kind| totals::period(kind.least, kind.lines, all_jobs)).min();
+    let least = least.ok_or_else(|| Bad { line: 1, why: totals::no_period() })?;
+    Ok(first.saturating_sub(least))
+}
+
+/// How far lines of one kind are apart.
+#[derive(Default, Clone, Copy)]
+struct Distances {
+    lines: usize,
+    before: u64,
+    /// The smallest that is more than 0, ms.
+    least: Option<u64>,
+}
+
+impl Distances {
+    fn add(&mut self, ms: u64) {
+        let own = ms.checked_sub(self.before).filter(|own| *own > 0 && self.lines > 0);
+        self.least = self.least.into_iter().chain(own).min();
+        (self.lines, self.before) = (self.lines + 1, ms);
     }
 }
 

@@ -134,9 +134,25 @@ fn the_first_date_of_a_kind_is_no_length_of_an_interval() {
 fn one_average_with_a_date_is_of_an_interval_whose_length_is_not_known() {
     let rate: &[u8] = b"1795379512000, 5, 0, 0\n";
     let error = refused_all(&[("b_iops.1.log", rate), ("b_bw.1.log", rate)]);
-    assert!(error.contains("b_iops.1.log:1: its times are dates, and no second line shows how long"), "{error}");
+    assert!(error.contains("b_iops.1.log:1: its times are dates, and no second line of the same job shows how long"), "{error}");
     // The other log of the job shows it.
     let (run, _) = good_pair((rate, b"1795379512000, 5, 0, 0\n1795379513000, 5, 0, 0\n"));
+    assert_eq!(trial(&run, 0).1.jobs[0].done[0].0, 5);
+}
+
+#[test]
+fn averages_with_dates_of_two_jobs_in_one_log_need_more_lines_than_one_of_each() {
+    let of = |distances: &[u64]| -> Vec<u8> {
+        let lines = distances.iter().map(|ms| format!("{}, 5, 0, 0\n", 1_795_379_512_000 + ms));
+        lines.collect::<String>().into_bytes()
+    };
+    for distances in [&[0, 3][..], &[0, 1000], &[0, 3, 6]] {
+        let rate = of(distances);
+        let error = refused_all(&[("b_iops.log", &rate), ("b_bw.log", &rate)]);
+        assert!(error.contains("b_iops.log:1: its times are dates, and no second line of the same job"), "{error}");
+    }
+    // Times that count from the start need none.
+    let (run, _) = good(&[("b_iops.log", b"1000, 5, 0, 0\n"), ("b_bw.log", b"1000, 20, 0, 0\n")]);
     assert_eq!(trial(&run, 0).1.jobs[0].done[0].0, 5);
 }
 

@@ -121,6 +121,31 @@ fn histograms_with_dates_count_from_an_interval_before_the_first() {
 }
 
 #[test]
+fn a_rest_behind_the_first_histogram_is_not_the_length_of_its_interval() {
+    const DATE: u64 = 1_795_379_512_345;
+    let text: String = [0, 60, 61, 62].map(|second| counted_at(DATE + second * 1000, 0, 100)).concat();
+    let (run, _) = good(&[("r_clat_hist.1.log", text.as_bytes())]);
+    assert_eq!(trial(&run, 0).0.window, stend_base::Nanos::secs(63));
+}
+
+#[test]
+fn the_gap_between_two_jobs_of_one_log_with_dates_is_not_the_length_of_an_interval() {
+    const DATE: u64 = 1_795_379_512_345;
+    let of = |distances: &[u64]| -> String { distances.iter().map(|ms| counted_at(DATE + ms, 0, 100)).collect() };
+    for distances in [&[0, 3][..], &[0, 1000], &[0, 3, 6]] {
+        let error = refused("r_clat_hist.log", &of(distances));
+        assert!(error.contains("r_clat_hist.log:1: its times are dates, and no second line of the same job"), "{error}");
+    }
+    // Two jobs with two lines each.
+    let text = of(&[0, 1000, 3, 1003]);
+    let (run, _) = good(&[("r_clat_hist.log", text.as_bytes())]);
+    assert_eq!(trial(&run, 0).0.window, stend_base::Nanos::millis(2003));
+    // The log of one job.
+    let text = of(&[0, 1000]);
+    assert_eq!(trial(&good(&[("r_clat_hist.1.log", text.as_bytes())]).0, 0).0.window, stend_base::Nanos::secs(2));
+}
+
+#[test]
 fn the_log_that_says_most_is_read_and_the_others_are_told() {
     let files: [(&str, &[u8]); 4] =
         [("a/r_bw.1.log", b"x"), ("a/r_clat.1.log", CLAT), ("a/r_lat.1.log", LAT), ("a/r_clat_hist.1.log", HISTOGRAMS)];

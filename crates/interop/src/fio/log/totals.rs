@@ -12,6 +12,10 @@ const INTERVAL_MS: u64 = 100;
 const PER_SECOND: u32 = 10;
 /// Longest log: what a chart takes, 58 hours.
 const INTERVALS_MAX: u64 = 1 << 21;
+/// Lines of a kind that show an interval in a log of all jobs: two can be the only ones of two jobs.
+const LINES_OF_ALL_JOBS: usize = 3;
+/// Shortest interval in such a log, ms: jobs that end together write their lines within a few ms. Chosen by eye.
+const PERIOD_OF_ALL_JOBS_MS: u64 = 10;
 /// Kinds of I/O by their numbers in a log.
 const KINDS: [Op; 3] = [Op::Read, Op::Write, Op::Discard];
 
@@ -171,12 +175,18 @@ pub fn within(since_ms: u64) -> Result<(), Say> {
     Ok(())
 }
 
-/// Why a log of intervals whose first time is a date cannot be read, where no second line shows when that interval began.
+/// Ms of an interval, if the smallest or usual distance of these lines of a kind shows it. In a log of all jobs, whose times are dates, two
+/// lines may be of two jobs, and the distance is that of their ends: there have to be more of them, and further apart.
+pub fn period(distance: Option<u64>, lines: usize, all_jobs: bool) -> Option<u64> {
+    distance.filter(|ms| !all_jobs || lines >= LINES_OF_ALL_JOBS && *ms >= PERIOD_OF_ALL_JOBS_MS)
+}
+
+/// Why a log of intervals whose first time is a date cannot be read, where no second line of its job shows when that interval began.
 #[cold]
 pub fn no_period() -> Say {
     say!(
-        "its times are dates, and no second line shows how long the interval of the first one is",
-        "время записано датами, а второй строки, по которой видна длина первого интервала, нет"
+        "its times are dates, and no second line of the same job shows how long the first interval is",
+        "время записано датами, а второй строки того же задания, по которой видна длина первого интервала, нет"
     )
 }
 
