@@ -29,7 +29,7 @@ use settings::Settings;
 use stend_analyse::findings::CheckId;
 use stend_base::text::plural_ru;
 use stend_base::{Lang, Say, format};
-use stend_record::published::{Claim, Dimension, Published, Unread};
+use stend_record::published::{Claim, Dimension, Published, Unread, block_size_in_name};
 
 /// What is found about a table.
 #[derive(Debug, Clone, PartialEq)]
@@ -195,17 +195,10 @@ impl<'a> Group<'a> {
     }
 }
 
-/// Bytes per I/O of a test, by its column or else by its name: `seq-read-128k`. Drives and links have words of the same form (`15k`, `12g`):
-/// a size of I/Os is a power of two from 512 B to 64 MiB. A name with several says none.
+/// Bytes per I/O of a test, by its column or else by its name: `seq-read-128k`.
 fn block_size(claim: &Claim) -> Option<f64> {
-    if let Some(size) = claim.block_size {
-        return Some(size.0 as f64);
-    }
-    let words = claim.test.split(|c: char| !c.is_alphanumeric()).filter(|word| word.ends_with(char::is_alphabetic));
-    let sizes = words.filter_map(command::block_size).map(|size| size.0);
-    let mut sizes = sizes.filter(|size| size.is_power_of_two() && (512..=64 << 20).contains(size));
-    let first = sizes.next()?;
-    sizes.all(|size| size == first).then_some(first as f64)
+    let in_name = || block_size_in_name(&claim.test, command::block_size);
+    claim.block_size.or_else(in_name).map(|size| size.0 as f64)
 }
 
 /// All tests of all systems, in the order of their first number.
@@ -385,6 +378,12 @@ mod tests {
             ("rand-write 512b-8k", None),
             ("seq-read-4k+seq-write-4k", Some(4096.0)),
             ("qd32 16", None),
+            ("seq-write-768k, 64k chunk", None),
+            ("seq-write-768k", Some(786_432.0)),
+            ("SAS 15k 4k", Some(4096.0)),
+            ("10k, 7.2k, 7,2k, 4k.", Some(4096.0)),
+            ("qd32,4k", Some(4096.0)),
+            ("520b", None),
         ] {
             assert_eq!(size(test), bytes, "{test}");
         }

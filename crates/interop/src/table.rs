@@ -3,9 +3,8 @@
 use crate::number::{self, Printed, Separators};
 use crate::unit;
 use encoding_rs::{UTF_8, WINDOWS_1251};
-use std::ops::RangeInclusive;
 use stend_base::{Bytes, Error, Result, Say, say};
-use stend_record::published::{Claim, Dimension, Number, Published, Unread};
+use stend_record::published::{Claim, Dimension, Number, Published, Unread, block_size_in_name};
 
 /// Largest table, bytes.
 pub const FILE_MAX: usize = 16 << 20;
@@ -13,8 +12,6 @@ pub const FILE_MAX: usize = 16 << 20;
 const NUMBERS_MAX: usize = 10_000;
 /// Most cells that could not be read and are listed one by one.
 const UNREAD_MAX: usize = 100;
-/// Sizes of I/Os that the name of a test may have, bytes; powers of two.
-const BLOCK_SIZES: RangeInclusive<u64> = 512..=64 << 20;
 /// What may separate columns. Where several would do, the last is it, because the others occur in texts.
 const SEPARATORS: [u8; 3] = [b',', b';', b'\t'];
 
@@ -338,18 +335,12 @@ fn column(head: &str) -> Option<Column> {
     };
     let mut claim =
         Claim { test: test.to_string(), unit: unit.to_string(), metric: metric.to_string(), ..Claim::default() };
-    let mut sizes = Vec::new();
     for word in test.to_lowercase().split(|c: char| !c.is_alphanumeric() && c != '=') {
         let after = |name: &str| word.strip_prefix(name).map(|rest| rest.trim_start_matches('=')).and_then(whole);
         claim.queue_depth = claim.queue_depth.or(after("qd")).or(after("iodepth"));
         claim.jobs = claim.jobs.or(after("jobs")).or(after("numjobs"));
-        if word.starts_with(|c: char| c.is_ascii_digit()) && word.ends_with(|c: char| c.is_alphabetic()) {
-            // A drive of `15k` and a link of `12g` have words of the same form.
-            sizes.extend(block_size(word).filter(|size| size.0.is_power_of_two() && BLOCK_SIZES.contains(&size.0)));
-        }
     }
-    sizes.dedup();
-    claim.block_size = if let [only] = sizes[..] { Some(only) } else { None };
+    claim.block_size = block_size_in_name(test, block_size);
     Some(Column { claim })
 }
 

@@ -118,6 +118,10 @@ fn of_words_that_look_like_sizes_the_only_one_that_a_block_can_have_is_it() {
         ("10g rand-read", None),
         ("rand-write 512b-8k", None),
         ("4k read + 4k write", Some(4096)),
+        ("seq-write-768k, 64k chunk", None),
+        ("seq-write-768k", Some(786_432)),
+        ("SAS 15k 4k", Some(4096)),
+        ("SAS 7.2k 4k", Some(4096)),
     ] {
         assert_eq!(size(test), bytes, "{test}");
     }

@@ -1,7 +1,15 @@
 //! What others claim: numbers of a published table, as printed and as read. No judgement.
 
 use serde::{Deserialize, Serialize};
+use std::ops::RangeInclusive;
 use stend_base::{Bytes, Say};
+
+/// Sizes of I/Os that the name of a test may have, bytes. Links (`3g`, `12g`) are outside of it.
+const BLOCK_SIZES: RangeInclusive<u64> = 512..=64 << 20;
+/// A size of I/Os is a multiple of a sector, bytes.
+const SECTOR: u64 = 512;
+/// Revolutions per minute of drives, in words of the same form.
+const SPINDLES: [&str; 6] = ["7k", "10k", "15k", "7к", "10к", "15к"];
 
 /// A table of published numbers.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -102,4 +110,24 @@ pub struct Unread {
     pub column: String,
     /// Why.
     pub why: Say,
+}
+
+/// Bytes per I/O by the name of a test: `seq-read-128k`. `None`: no word of it is such a size, or several are and differ, because one of them
+/// can be that of a chunk or a record. `read` reads one word in lower case.
+///
+/// Drives and links have words of the same form (`15k`, `7.2k`, `12g`), which are no sizes.
+pub fn block_size_in_name(test: &str, read: fn(&str) -> Option<Bytes>) -> Option<Bytes> {
+    let test = test.to_lowercase();
+    let words = test.split(|c: char| !c.is_alphanumeric() && !matches!(c, '.' | ',')).filter(|word| !is_decimal(word));
+    let words = words.flat_map(|word| word.split(['.', ',']));
+    let words = words.filter(|word| word.ends_with(char::is_alphabetic) && !SPINDLES.contains(word));
+    let mut sizes = words.filter_map(read).filter(|size| BLOCK_SIZES.contains(&size.0));
+    let first = sizes.next()?;
+    (sizes.all(|size| size == first) && first.0.is_multiple_of(SECTOR)).then_some(first)
+}
+
+/// Whether a word is a number with decimals, and perhaps letters behind it: `7.2k`, `7,2k`.
+fn is_decimal(word: &str) -> bool {
+    let Some((whole, decimals)) = word.trim_matches(['.', ',']).split_once(['.', ',']) else { return false };
+    whole.bytes().all(|byte| byte.is_ascii_digit()) && decimals.starts_with(|c: char| c.is_ascii_digit())
 }
