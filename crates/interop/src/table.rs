@@ -258,10 +258,14 @@ impl Reader {
 }
 
 /// Whether checks take a number by its dimension, and its column has a unit that is not known: as a count it would be left out without
-/// a word. Any unit of another metric (`max_vms`) is a count.
+/// a word. Any unit of another metric (`max_vms`, `iops_per_watt`) is a count.
 fn must_have_unit(claim: &Claim) -> bool {
-    let measured =
-        |name: &str| claim.metric.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('_'));
+    let is_share = |word: &str| word.strip_prefix('p').is_some_and(|of| of.starts_with(|c: char| c.is_ascii_digit()));
+    let is_known = |word: &str| ["mean", "avg", "median", "min", "max", "ratio"].contains(&word) || is_share(word);
+    let measured = |name: &str| {
+        let rest = claim.metric.strip_prefix(name);
+        rest.is_some_and(|rest| rest.is_empty() || rest.strip_prefix('_').is_some_and(|rest| rest.split('_').any(is_known)))
+    };
     let setting = claim.metric.strip_prefix("config_").or_else(|| claim.metric.strip_prefix("fio_"));
     let of_dimension = ["iops", "throughput", "latency"].into_iter().any(measured)
         || ["ratio", "relative_percent", "change_percent"].contains(&claim.metric.as_str())

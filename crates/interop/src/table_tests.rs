@@ -170,7 +170,8 @@ fn a_number_with_something_unknown_behind_or_before_it_is_no_plain_count() {
 
 #[test]
 fn a_unit_that_is_not_known_is_no_count_of_what_is_measured() {
-    for metric in ["iops", "latency", "latency_p99", "throughput_ratio", "ratio", "config_runtime", "fio_size"] {
+    let measured = ["iops", "latency", "latency_p99", "latency_p99_9", "latency_max", "iops_mean", "throughput_ratio"];
+    for metric in measured.into_iter().chain(["ratio", "config_runtime", "fio_size"]) {
         let (rows, unread) = tidy(&format!("md,rr,4k,,,{metric},furlongs,7,\n"));
         let told: Vec<_> = unread.iter().map(|u| (u.row, u.column.as_str(), u.why.en.as_str())).collect();
         assert_eq!((rows[0].value, told), (None, vec![(2, "unit", "`furlongs` is no known unit")]), "{metric}");
@@ -179,7 +180,16 @@ fn a_unit_that_is_not_known_is_no_count_of_what_is_measured() {
         assert!(rows[0].value.is_some_and(|number| number.dimension == Dimension::Time) && unread.is_empty());
     }
     // Machines, gears or yes and no are counts.
-    for metric in ["max_vms", "config_nodes", "fio_direct", "iopsy"] {
+    for metric in [
+        "max_vms",
+        "config_nodes",
+        "fio_direct",
+        "iopsy",
+        "iops_per_watt",
+        "latency_samples",
+        "iops_trials",
+        "throughput_per_core",
+    ] {
         let (rows, unread) = tidy(&format!("md,rr,4k,,,{metric},furlongs,7,\n"));
         assert_eq!((rows[0].value.map(|number| number.value), unread.len()), (Some(7.0), 0), "{metric}");
     }
