@@ -31,7 +31,7 @@ pub fn read(bytes: &[u8], file: &str) -> Result<(Published, Vec<Unread>)> {
     }
     let text = decoded(bytes);
     let mut lines = lines(&text, file)?.into_iter();
-    let Some((_, head)) = lines.next() else {
+    let Some((head_line, head)) = lines.next() else {
         return Err(refused(file, &say!("it is empty", "она пуста")));
     };
     let names: Vec<String> = head.iter().map(|name| name.trim().to_lowercase()).collect();
@@ -41,7 +41,7 @@ pub fn read(bytes: &[u8], file: &str) -> Result<(Published, Vec<Unread>)> {
     if tidy {
         reader.tidy(&names, &cells, file)?
     } else {
-        reader.wide(&head, &cells, file)?
+        reader.wide((head_line, &head), &cells, file)?
     }
     if reader.claims.len() > NUMBERS_MAX {
         return Err(refused(file, &say!("it has more than {NUMBERS_MAX} numbers", "в ней больше {NUMBERS_MAX} чисел")));
@@ -167,7 +167,7 @@ impl Reader {
         Ok(())
     }
 
-    fn wide(&mut self, head: &[String], lines: &[Line], file: &str) -> Result<()> {
+    fn wide(&mut self, (head_line, head): (u32, &[String]), lines: &[Line], file: &str) -> Result<()> {
         let columns: Vec<Option<Column>> = head.iter().skip(1).map(|name| column(name)).collect();
         if !columns.iter().any(Option::is_some) {
             let why = say!(
@@ -176,6 +176,7 @@ impl Reader {
             );
             return Err(refused(file, &why));
         }
+        self.tell_unknown_units((head_line, head), lines);
         let mut habits = Separators::default();
         let cells = lines.iter().flat_map(|(_, cells)| cells.iter().skip(1).zip(&columns));
         cells.filter(|(_, column)| column.is_some()).for_each(|(cell, _)| habits.learn(cell));
@@ -190,6 +191,22 @@ impl Reader {
             }
         }
         Ok(())
+    }
+
+    /// Lists columns of numbers whose head ends in brackets with no unit in them. Columns of texts may have any word there.
+    fn tell_unknown_units(&mut self, (head_line, head): (u32, &[String]), lines: &[Line]) {
+        let is_part = |c: char| c.is_ascii_digit() || matches!(c, ',' | '.' | ' ' | '\u{a0}' | '\u{202f}');
+        let is_number = |cell: &String| cell.starts_with(|c: char| c.is_ascii_digit()) && cell.chars().all(is_part);
+        for (place, name) in head.iter().enumerate().skip(1) {
+            let Some((_, unit)) = bracketed(name).filter(|(_, unit)| unit::parse(unit).is_none()) else { continue };
+            if lines.iter().filter_map(|(_, cells)| cells.get(place)).any(is_number) {
+                let why = say!(
+                    "`{unit}` is no known unit, so the column is left out",
+                    "`{unit}` — неизвестная единица, столбец пропущен"
+                );
+                self.tell(head_line, name, why);
+            }
+        }
     }
 
     /// Whether a line has as many cells as the head; a shorter one may leave out blanks at its end.
@@ -323,10 +340,16 @@ struct Column {
     claim: Claim,
 }
 
+/// What stands before and in the brackets at the end of a head.
+fn bracketed(head: &str) -> Option<(&str, &str)> {
+    let (test, unit) = head.trim().strip_suffix(')')?.rsplit_once('(')?;
+    Some((test.trim(), unit.trim()))
+}
+
 /// `rand-read-4k-qd32 (IOPS)` or `rand-read-4k-qd32, IOPS`.
 fn column(head: &str) -> Option<Column> {
-    let (test, unit) = match head.trim().strip_suffix(')').and_then(|inner| inner.rsplit_once('(')) {
-        Some((test, unit)) => (test.trim(), unit.trim()),
+    let (test, unit) = match bracketed(head) {
+        Some(parts) => parts,
         None => head.rsplit_once(',').map(|(test, unit)| (test.trim(), unit.trim()))?,
     };
     let (dimension, _) = unit::parse(unit).filter(|_| !unit.is_empty())?;
