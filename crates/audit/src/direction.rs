@@ -32,6 +32,7 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
 mod tests {
     use super::super::fixture::claim;
     use super::*;
+    use stend_record::published::OTHER_PATTERN;
 
     #[test]
     fn names_of_tests_say_which_way_data_go() {
@@ -47,5 +48,7 @@ mod tests {
         }
         let of = Claim { pattern: "randwrite".into(), ..claim(2, "mixed", "iops", "IOPS", "1") };
         assert!(is_one_way(&of) && !is_mixed(&of), "the pattern says more than the name");
+        let of = Claim { pattern: OTHER_PATTERN.into(), ..claim(2, "rand-read", "iops", "IOPS", "1") };
+        assert!(!is_one_way(&of), "what our table writes for a load without a name");
     }
 }

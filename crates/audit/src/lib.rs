@@ -390,6 +390,13 @@ mod tests {
     }
 
     #[test]
+    fn a_load_that_has_no_name_in_our_table_is_none_that_has_one() {
+        let of = |pattern: &str| Claim { pattern: pattern.into(), ..fixture::claim(2, "t", "iops", "IOPS", "1") };
+        let other = of(stend_record::published::OTHER_PATTERN);
+        assert!(!one_load(&other, &of("randwrite")) && one_load(&other, &other) && one_load(&of(""), &of("randwrite")));
+    }
+
+    #[test]
     fn every_check_of_tables_has_its_row_and_every_row_its_check() {
         let page = include_str!("../../../docs/formats/published.md");
         let rows = page.lines().filter_map(|line| line.strip_prefix("| H")?.split_once(" |"));

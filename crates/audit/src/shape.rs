@@ -5,7 +5,7 @@ use super::{Cell, Found, Severity, cell, doubt};
 use stend_analyse::findings::CheckId;
 use stend_analyse::limits::{SWEEP_POINTS, SWEEP_STEP_BACK};
 use stend_base::{Say, format, say_in};
-use stend_record::published::{Claim, Dimension};
+use stend_record::published::{Claim, Dimension, OTHER_PATTERN};
 
 pub(super) fn shape(rows: &[Claim]) -> Found {
     let (mut places, mut doubts) = (0, Vec::new());
@@ -49,7 +49,9 @@ fn why(step: f64, dimension: Dimension) -> stend_base::Say {
 /// Numbers of one system and load that differ in block size alone, ascending.
 fn sweeps(rows: &[Claim], dimension: Dimension) -> Vec<Vec<Cell<'_>>> {
     let mut sweeps: Vec<Vec<Cell<'_>>> = Vec::new();
-    let cells = rows.iter().filter(|claim| claim.block_size.is_some() && !claim.pattern.is_empty());
+    // Of loads without a name in common nothing shows that they are one.
+    let has_name = |claim: &&Claim| !["", OTHER_PATTERN].contains(&claim.pattern.as_str());
+    let cells = rows.iter().filter(|claim| claim.block_size.is_some()).filter(has_name);
     for cell in cells.filter_map(|claim| cell(claim, dimension)).filter(|cell| cell.value > 0.0) {
         match sweeps.iter_mut().find(|sweep| same_load(sweep[0].claim, cell.claim)) {
             Some(sweep) => sweep.push(cell),
@@ -97,6 +99,13 @@ mod tests {
         assert_eq!((found.places, found.doubts.len(), found.doubts[0].row), (1, 1, 4));
         assert!(found.doubts[0].why.en.contains("50.0 % lower"), "{}", found.doubts[0].why.en);
         assert_eq!(shape(&sweep("iops", "IOPS", &["20000", "30000", "10000"])).doubts[0].row, 3);
+    }
+
+    #[test]
+    fn loads_without_a_common_name_are_no_sweep() {
+        let mut rows = sweep("throughput", "MB/s", &["100", "180", "90", "300"]);
+        rows.iter_mut().for_each(|row| row.pattern = OTHER_PATTERN.into());
+        assert_eq!(shape(&rows).places, 0);
     }
 
     #[test]

@@ -281,7 +281,9 @@ fn must_have_unit(claim: &Claim) -> bool {
     let is_known = |word: &str| ["mean", "avg", "median", "min", "max", "ratio"].contains(&word) || is_share(word);
     let measured = |name: &str| {
         let rest = claim.metric.strip_prefix(name);
-        rest.is_some_and(|rest| rest.is_empty() || rest.strip_prefix('_').is_some_and(|rest| rest.split('_').any(is_known)))
+        rest.is_some_and(|rest| {
+            rest.is_empty() || rest.strip_prefix('_').is_some_and(|rest| rest.split('_').any(is_known))
+        })
     };
     let setting = claim.metric.strip_prefix("config_").or_else(|| claim.metric.strip_prefix("fio_"));
     let of_dimension = ["iops", "throughput", "latency"].into_iter().any(measured)

@@ -8,6 +8,8 @@ use stend_base::{Bytes, Say};
 const BLOCK_SIZES: RangeInclusive<u64> = 512..=64 << 20;
 /// A size of I/Os is a multiple of a sector, bytes.
 const SECTOR: u64 = 512;
+/// `pattern` of a load for which fio has no word, or of several at once. A blank pattern would be any pattern.
+pub const OTHER_PATTERN: &str = "other";
 /// Revolutions per minute of drives, in words of the same form.
 const SPINDLES: [&str; 6] = ["7k", "10k", "15k", "7к", "10к", "15к"];
 

@@ -10,6 +10,7 @@ use stend_analyse::Findings;
 use stend_analyse::findings::{Basis, CheckStatus, GradeLevel, OpFinding};
 use stend_base::{Bytes, Lang, Result, Say, say};
 use stend_record::RunRecord;
+use stend_record::published::OTHER_PATTERN;
 use stend_spec::workload::Stream;
 
 /// For whom a table is.
@@ -114,7 +115,7 @@ impl<'a> ResultsCsv<'a> {
             text(host),
             text(&layout),
             text(&test),
-            text(stream.filter(|s| s.block_mix.is_empty() || own.is_some()).map_or("", pattern)),
+            text(stream.filter(|s| s.block_mix.is_empty() || own.is_some()).map_or(OTHER_PATTERN, pattern)),
             text(&match (own, stream.filter(|s| s.block_mix.is_empty())) {
                 (Some(size), _) => block_size(size),
                 (None, stream) => stream.map_or(String::new(), |stream| block_size(stream.block_size)),
@@ -193,11 +194,12 @@ fn number(value: f64) -> String {
     }
 }
 
-/// What its I/Os do and in which order, in a word of fio; empty where fio has none: discards among reads and writes, writes of zeroes.
+/// What its I/Os do and in which order, in a word of fio. [`OTHER_PATTERN`] where fio has none: discards among reads and writes, writes of
+/// zeroes.
 fn pattern(stream: &Stream) -> &'static str {
     let mix = stream.mix;
     let is_known = mix.write_zeroes == 0 && (mix.discard == 0 || mix.read == 0 && mix.write == 0);
-    if is_known { crate::fio_json::kinds(stream) } else { "" }
+    if is_known { crate::fio_json::kinds(stream) } else { OTHER_PATTERN }
 }
 
 /// `4KiB`, as tables of published numbers have it.
@@ -299,7 +301,19 @@ mod tests {
         };
         assert_eq!([of(70, 30, 0, 0), of(0, 0, 100, 0)], ["randrw", "randtrim"]);
         for other in [of(60, 30, 10, 0), of(90, 0, 0, 10), of(0, 0, 0, 100), of(0, 0, 50, 50), of(0, 90, 10, 0)] {
-            assert_eq!(other, "");
+            assert_eq!(other, OTHER_PATTERN);
+        }
+    }
+
+    #[test]
+    fn every_row_has_a_pattern_because_a_blank_one_would_be_any() {
+        let run = fixture::run();
+        for findings in [fixture::findings(), fixture::hostile_findings(), fixture::open_findings()] {
+            let table = ResultsCsv::new(&run, &findings, Dialect::Plain).unwrap();
+            for number in numbers(&findings) {
+                let cells = table.cells(&number);
+                assert!(matches!(&cells[5], Cell::Text(_)), "{:?}", number.metric);
+            }
         }
     }
 

@@ -81,7 +81,8 @@ fn a_group_that_had_ended_long_before_the_next_one_is_in_each_snapshot_and_count
 fn a_repetition_is_no_snapshot_where_jobs_tell_their_start_by_another_clock() {
     // A client whose clock is 3 s behind, and CLOCK_MONOTONIC.
     for (one, other) in [(97_000, 108_000), (5_000, 16_000)] {
-        let run = |at: u64, ios: u64, start: u64| document(at, &[job(0, ios, 10_000, &format!(", \"job_start\": {start}"))]);
+        let run =
+            |at: u64, ios: u64, start: u64| document(at, &[job(0, ios, 10_000, &format!(", \"job_start\": {start}"))]);
         assert_eq!(counted(&[run(110_000, 5_000, one), run(121_000, 5_100, other)]), (0, 2));
         // Of one process the start stays what it is.
         assert_eq!(counted(&[run(110_000, 5_000, one), run(121_000, 5_100, one)]), (1, 1));

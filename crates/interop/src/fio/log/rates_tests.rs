@@ -134,7 +134,10 @@ fn the_first_date_of_a_kind_is_no_length_of_an_interval() {
 fn one_average_with_a_date_is_of_an_interval_whose_length_is_not_known() {
     let rate: &[u8] = b"1795379512000, 5, 0, 0\n";
     let error = refused_all(&[("b_iops.1.log", rate), ("b_bw.1.log", rate)]);
-    assert!(error.contains("b_iops.1.log:1: its times are dates, and no second line of the same job shows how long"), "{error}");
+    assert!(
+        error.contains("b_iops.1.log:1: its times are dates, and no second line of the same job shows how long"),
+        "{error}"
+    );
     // The other log of the job shows it.
     let (run, _) = good_pair((rate, b"1795379512000, 5, 0, 0\n1795379513000, 5, 0, 0\n"));
     assert_eq!(trial(&run, 0).1.jobs[0].done[0].0, 5);

@@ -134,7 +134,10 @@ fn the_gap_between_two_jobs_of_one_log_with_dates_is_not_the_length_of_an_interv
     let of = |distances: &[u64]| -> String { distances.iter().map(|ms| counted_at(DATE + ms, 0, 100)).collect() };
     for distances in [&[0, 3][..], &[0, 1000], &[0, 3, 6]] {
         let error = refused("r_clat_hist.log", &of(distances));
-        assert!(error.contains("r_clat_hist.log:1: its times are dates, and no second line of the same job"), "{error}");
+        assert!(
+            error.contains("r_clat_hist.log:1: its times are dates, and no second line of the same job"),
+            "{error}"
+        );
     }
     // Two jobs with two lines each.
     let text = of(&[0, 1000, 3, 1003]);
