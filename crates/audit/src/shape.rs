@@ -49,7 +49,7 @@ fn why(step: f64, dimension: Dimension) -> stend_base::Say {
 /// Numbers of one system and load that differ in block size alone, ascending.
 fn sweeps(rows: &[Claim], dimension: Dimension) -> Vec<Vec<Cell<'_>>> {
     let mut sweeps: Vec<Vec<Cell<'_>>> = Vec::new();
-    // Of loads without a name in common nothing shows that they are one.
+    // Nothing shows that loads without a common name are one.
     let has_name = |claim: &&Claim| !["", OTHER_PATTERN].contains(&claim.pattern.as_str());
     let cells = rows.iter().filter(|claim| claim.block_size.is_some()).filter(has_name);
     for cell in cells.filter_map(|claim| cell(claim, dimension)).filter(|cell| cell.value > 0.0) {

@@ -84,7 +84,7 @@ fn a_repetition_is_no_snapshot_where_jobs_tell_their_start_by_another_clock() {
         let run =
             |at: u64, ios: u64, start: u64| document(at, &[job(0, ios, 10_000, &format!(", \"job_start\": {start}"))]);
         assert_eq!(counted(&[run(110_000, 5_000, one), run(121_000, 5_100, other)]), (0, 2));
-        // Of one process the start stays what it is.
+        // The start stays what it is in one process.
         assert_eq!(counted(&[run(110_000, 5_000, one), run(121_000, 5_100, one)]), (1, 1));
     }
 }

@@ -73,8 +73,8 @@ impl Averages {
 
     /// Ms that a line is of: the median distance of two lines of a kind; `None` without two such lines.
     ///
-    /// If two are in the middle it is the smaller one, because distances grow with gaps and nothing makes them short. Of a log of all jobs with
-    /// dates see [`totals::period`].
+    /// If two are in the middle it is the smaller one, because distances grow with gaps and nothing makes them short. A log of all jobs
+    /// with dates: see [`totals::period`].
     pub fn period(&self, all_jobs: bool) -> Option<u64> {
         let pairs = self.lines.iter().flat_map(|lines| lines.windows(2));
         let mut distances: Vec<u64> =
