@@ -443,7 +443,8 @@ mod tests {
         let mut record = two_cases();
         record.load_mut().targets.iter_mut().flat_map(|t| &mut t.devices).for_each(|d| d.is_virtual = true);
         assert!(verdict(&record).en.contains("virtual disk"));
-        record.trials[0].outcome.as_mut().unwrap().jobs[0].run_delay_ns = Some(1_000_000_000);
+        let of_deep = record.trials.iter_mut().find(|trial| trial.case == 1).unwrap();
+        of_deep.outcome.as_mut().unwrap().jobs[0].run_delay_ns = Some(1_000_000_000);
         assert!(verdict(&record).en.contains("the storage can do more"));
         let headline = analyse(&record).unwrap().headline.en;
         assert!(headline.starts_with("The load threads waited for a CPU"), "the worst news is in front: {headline}");

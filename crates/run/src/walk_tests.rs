@@ -420,7 +420,7 @@ fn doubts_about_a_target_are_said_before_anything_is_written_and_not_of_a_run_th
         let actions = walk.take_actions();
         let place = |wanted: fn(&Action) -> bool| actions.iter().position(wanted);
         let warned = place(|a| matches!(a, Action::Warn(say) if say.en.contains("in the memory of this machine")));
-        let announced = place(|a| matches!(a, Action::Warn(say) if say.en.contains("64 MiB by the fill")));
+        let announced = place(|a| matches!(a, Action::Warn(say) if say.en.contains("The fill writes 64 MiB")));
         let written = place(|a| matches!(a, Action::Send(Request::Fill { .. })));
         match refused {
             true => assert_eq!((warned, announced, written), (None, None, None), "{actions:?}"),

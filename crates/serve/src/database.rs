@@ -16,7 +16,7 @@ const VERSION: i32 = 1;
 pub fn open(path: &Path, tables: &str) -> Result<Connection> {
     let outside = |error: std::io::Error| unusable(path, &stend_sys::regular::why(&error));
     let inside = |error: rusqlite::Error| unusable(path, &Say::same(error.to_string()));
-    store::private_file(path, OpenOptions::new().read(true).write(true)).map_err(outside)?;
+    private(path).map_err(outside)?;
     let db = Connection::open(path).map_err(inside)?;
     // Its journal goes with each change, so that no file of another user stays behind `sudo`.
     db.pragma_update(None, "synchronous", "FULL").map_err(inside)?;
@@ -27,6 +27,13 @@ pub fn open(path: &Path, tables: &str) -> Result<Connection> {
     }
     is_ours(&db, path)?;
     Ok(db)
+}
+
+/// A file that only the owner of its directory can read.
+///
+/// Errors: those of [`store::private_file`].
+pub fn private(path: &Path) -> std::io::Result<File> {
+    store::private_file(path, OpenOptions::new().read(true).write(true))
 }
 
 /// A whole database as it is at one moment, though a server goes on writing to it.

@@ -35,7 +35,7 @@ impl Directory {
     ///
     /// Errors: those of reading it.
     pub fn runs(&self) -> Result<Arc<Vec<KnownRun>>> {
-        // Of the directory that a link leads to.
+        // A link has the times of the directory that it leads to.
         let found = self.path.metadata().ok();
         let now = found.map(|found| (found.dev(), found.ino(), found.mtime(), found.mtime_nsec()));
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);

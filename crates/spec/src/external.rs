@@ -91,7 +91,7 @@ impl Difference {
                 "о разгоне fio не сообщает, а начало окна известно лишь приблизительно"
             ),
             Difference::End => say!(
-                "I/Os in flight at the end of the window count in it",
+                "what is in flight at the end of the window counts in it",
                 "операции, не завершённые к концу окна, засчитываются в него"
             ),
             Difference::Errors => say!("the first failed I/O ends the trial", "первая же ошибка завершает испытание"),

@@ -179,8 +179,9 @@ const TABS: [&str; 4] = [
 ];
 
 /// What the library says of mistakes that people make, and what is said instead.
-const WORDS: [(&str, &str, &str); 14] = [
+const WORDS: [(&str, &str, &str); 15] = [
     ("unclosed quote", "a quote is never closed", "кавычка не закрыта"),
+    ("invalid indentation in multiline quoted scalar", "a quote is never closed", "кавычка не закрыта"),
     ("misplaced bracket", "a bracket closes nothing", "скобка ничего не закрывает"),
     ("invalid indentation", "the indentation fits no line above", "отступ не подходит ни к одной строке выше"),
     ("simple key expected ':'", "a `:` is missing behind a key", "после ключа нет `:`"),

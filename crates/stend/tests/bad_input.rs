@@ -164,7 +164,7 @@ fn a_file_system_that_refuses_direct_io_is_said_so() {
         return;
     }
     let scratch = Scratch::new();
-    let suite = scratch.file("small.yaml", SMALL);
+    let suite = scratch.file("small.yaml", &SMALL.replace("64MiB", "1MiB"));
     let mount = Mount::new(&["-t", "ramfs", "ramfs"], scratch.join("ramfs"));
     let file = mount.0.join("file");
     std::fs::write(&file, vec![7u8; 4 << 20]).expect("a file");

@@ -10,7 +10,7 @@ fn with_stream(stream: &str) -> String {
 
 /// A suite whose one stream has these axes.
 fn with_axes(axes: &str) -> String {
-    with_stream(&format!("{{op: read, pattern: random, {axes}}}"))
+    with_stream(&format!("{{op: write, pattern: random, {axes}}}"))
 }
 
 /// A list of whole numbers from 1.
@@ -37,10 +37,10 @@ fn a_suite_of_a_million_cases_is_refused_whichever_way_it_is_written() {
     let scratch = Scratch::new();
     let axes = format!("block_size: 4KiB, queue_depth: {}, jobs: {}", numbers(1000), numbers(64));
     refused(&scratch, &with_axes(&axes), "more than 10000");
-    let stream = format!("{{op: read, pattern: random, block_size: 4KiB, queue_depth: {}}}", numbers(100));
+    let stream = format!("{{op: write, pattern: random, block_size: 4KiB, queue_depth: {}}}", numbers(100));
     let three = format!("suite: x\ncases:\n  - name: a\n    streams: [{stream}, {stream}, {stream}]\n");
     refused(&scratch, &three, "more than 10000");
-    let one = |n: usize| format!("  - {{name: c{n}, streams: [{{op: read, pattern: random, block_size: 4KiB}}]}}\n");
+    let one = |n: usize| format!("  - {{name: c{n}, streams: [{{op: write, pattern: random, block_size: 4KiB}}]}}\n");
     let million: String = (0..1_000_000).map(one).collect();
     refused(&scratch, &format!("suite: x\ncases:\n{million}"), "larger than 1 MiB");
     let fitting: String = (0..11_000).map(one).collect();

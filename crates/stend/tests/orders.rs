@@ -200,7 +200,7 @@ fn an_order_that_cannot_be_carried_out_names_its_place_and_says_what_to_do() {
     let mangled = scratch.file("suite.json", &good.replacen("suite: quick", "suit: quick", 1));
     let missing = scratch.join("none.json").to_string_lossy().into_owned();
     for (file, code, parts) in [
-        (&cut, 3, ["cut.json:", "unclosed"]),
+        (&cut, 3, ["cut.json:", "a quote is never closed"]),
         (&later, 3, ["later.json:2:12: an order of version 9", "this Stend reads version 1"]),
         (&mangled, 3, ["quick.yaml:2:1", "did you mean `suite`?"]),
         (&missing, 3, ["cannot read the order", "no such file"]),

@@ -179,7 +179,7 @@ fn a_label_is_shown_and_finds_the_newest_run_that_has_it() {
     let (shown, _) = expect_exit(stend(&scratch, &["show", "b.stend", "--json"]).current_dir(scratch.path()), 0);
     assert!(shown.contains(B), "{shown}");
     let (_, stderr) = expect_exit(&mut stend(&scratch, &["show", "unheard of"]), 2);
-    assert!(stderr.contains("or this label"), "{stderr}");
+    assert!(stderr.contains("no run has the label or id"), "{stderr}");
 }
 
 #[test]

@@ -133,15 +133,22 @@ fn unwatched(run: &RunRecord, role: Role) -> impl Iterator<Item = (String, Say)>
             EventKind::Unwatched { why } if event.host == id => Some((event.at, why.clone())),
             _ => None,
         };
-        let (mut last, mut missing) = (None, Nanos(0));
+        let (mut last, mut missing, mut heard, mut silent) = (None, Nanos(0), Nanos(0), None);
         for (from, why) in run.events.iter().filter_map(why) {
             let Some(again) = host.samples.iter().map(|sample| sample.at).find(|at| *at > from) else {
-                return Some((host.name.clone(), why));
+                silent = Some(why);
+                continue;
             };
-            if again - from > GAP_MIN && is_loaded(run, from, again) {
+            // A silence with two events counts once.
+            let from = from.max(heard);
+            if again.saturating_sub(from) > GAP_MIN && is_loaded(run, from, again) {
                 missing = missing + (again - from);
                 last = Some(why);
             }
+            heard = again;
+        }
+        if let Some(why) = silent {
+            return Some((host.name.clone(), why));
         }
         let (Say { en, ru }, seconds) = (last?, missing.as_secs().round());
         let why = say!("{en}; data of {seconds} s are missing", "{ru}; нет данных за {seconds} с");

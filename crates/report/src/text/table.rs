@@ -92,7 +92,10 @@ pub fn table(cases: &[CaseFinding], detail: Detail, screen: &Screen) -> String {
     if detail == Detail::Brief {
         bare[6].clear();
     }
-    let drawn = in_columns(&named).or_else(|| in_columns(&bare));
+    // A head that makes labels take more lines is worth less than they are.
+    let lines = |drawn: &Option<String>| drawn.as_ref().map_or(usize::MAX, |text| text.lines().count());
+    let [with_head, without] = [&named, &bare].map(in_columns);
+    let drawn = if lines(&without) < lines(&with_head) { without } else { with_head };
     let mut out = drawn.unwrap_or_else(|| stacked(&rows, &named, unit, screen));
     out.push_str(&screen.faint(&signs(cases, detail, screen)));
     out

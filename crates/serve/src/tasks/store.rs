@@ -2,11 +2,10 @@
 
 use crate::database;
 use rusqlite::{Connection, params};
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::path::Path;
 use stend_api::Task;
 use stend_base::{Code, Error, Result, say};
-use stend_record::store::private_file;
 
 const FILE: &str = "server.db";
 const TABLES: &str = "CREATE TABLE task (id TEXT PRIMARY KEY, task TEXT NOT NULL, order_text TEXT NOT NULL) STRICT";
@@ -25,8 +24,7 @@ impl Store {
     pub fn open(directory: &Path) -> Result<Store> {
         let path = directory.join(FILE);
         let lock = |error: std::io::Error| database::unusable(&path, &stend_sys::regular::why(&error));
-        let held =
-            private_file(&directory.join("server.lock"), OpenOptions::new().read(true).write(true)).map_err(lock)?;
+        let held = database::private(&directory.join("server.lock")).map_err(lock)?;
         held.try_lock().map_err(|_| taken(directory))?;
         let db = database::open(&path, TABLES)?;
         Ok(Store { db, _held: held })

@@ -200,7 +200,7 @@ fn verb_given(command: &Command) -> Option<(String, &Command)> {
 fn command_near(word: &str) -> Option<String> {
     let command = command(Lang::En);
     let given = verb_given(&command);
-    let within = given.as_ref().map_or(&command, |(_, verb)| *verb);
+    let within = given.as_ref().map(|(_, verb)| *verb).filter(|verb| verb.has_subcommands()).unwrap_or(&command);
     let known = within.get_subcommands().filter(|one| !one.is_hide_set()).map(Command::get_name);
     stend_spec::parse::nearest(word, known).map(str::to_string)
 }

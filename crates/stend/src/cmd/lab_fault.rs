@@ -16,9 +16,10 @@ const UNRELIABLE: u8 = 1 << 2;
 pub fn fault(standing: &Standing, arguments: &ArgMatches, out: &Out) -> Result<()> {
     let [serial, fault] = ["DRIVE", "FAULT"].map(|name| required(arguments, name));
     let ends = arguments.get_flag("end");
-    let at = arguments
-        .get_one::<String>("at")
-        .map(|text| parse_bytes(text).map_err(|Say { en, ru }| Error::usage(say!("--at: {en}", "--at: {ru}"))));
+    let at = arguments.get_one::<String>("at").map(|text| {
+        parse_bytes(text)
+            .map_err(|Say { en, ru }| Error::usage(Say { en: format!("--at: {en}"), ru: format!("--at: {ru}") }))
+    });
     let at = at.transpose()?;
     if at.is_some() && (ends || !fault.starts_with("fail")) {
         return Err(Error::usage(say!(

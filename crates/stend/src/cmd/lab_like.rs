@@ -14,8 +14,9 @@ const INVENTORY_MAX: u64 = 64 << 20;
 /// Prints it.
 pub fn like(arguments: &ArgMatches, out: &Out) -> Result<()> {
     let wanted = required(arguments, "largest");
-    let largest = stend_base::units::parse_bytes(wanted)
-        .map_err(|Say { en, ru }| Error::usage(say!("--largest: {en}", "--largest: {ru}")))?;
+    let largest = stend_base::units::parse_bytes(wanted).map_err(|Say { en, ru }| {
+        Error::usage(Say { en: format!("--largest: {en}"), ru: format!("--largest: {ru}") })
+    })?;
     let inventory = match arguments.get_one::<String>("FILE") {
         Some(name) => read(name)?,
         None => stend_worker::inventory(false),

@@ -160,7 +160,7 @@ fn repeats(arguments: &ArgMatches) -> Result<Option<u32>> {
 
 fn budget(text: &str) -> Result<Nanos> {
     parse_nanos(text).map_err(|Say { en, ru }| {
-        Error::usage(say!("--time-budget: {en}", "--time-budget: {ru}"))
+        Error::usage(Say { en: format!("--time-budget: {en}"), ru: format!("--time-budget: {ru}") })
             .hint(say!("for example `--time-budget 5min`", "например `--time-budget 5min`"))
     })
 }

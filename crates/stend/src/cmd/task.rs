@@ -51,7 +51,7 @@ impl Task {
     }
 
     fn file(&self, name: &str, append: bool) -> std::io::Result<File> {
-        // They belong to the owner of the server's directory, whoever started the server.
+        // They belong to the owner of the server's directory, also behind sudo.
         store::private_file(&self.0.join(name), OpenOptions::new().append(append).write(true).truncate(!append))
     }
 

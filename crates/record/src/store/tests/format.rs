@@ -70,7 +70,7 @@ fn a_file_of_another_version_is_found_by_its_label_and_says_which_version_it_has
     let error = crate::store::read(&found.path).unwrap_err();
     assert!(error.message.en.contains("it has format version 3"), "{error}");
     let other = crate::store::locate("после", place.runs.path()).unwrap_err();
-    assert!(other.message.en.contains("or this label"), "{other}");
+    assert!(other.message.en.contains("no run has the label or id"), "{other}");
 }
 
 #[test]
