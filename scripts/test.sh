@@ -86,7 +86,8 @@ start "tests of the crates" "${yielding[@]}" cargo test "${options[@]}" --no-fai
 # Waits for pages most of the time.
 start "console" "${yielding[@]}" scripts/web_test.sh
 part "clippy" "${yielding[@]}" cargo clippy "${options[@]}" --all-targets --quiet -- -D warnings
-part "units" "${yielding[@]}" cargo test "${options[@]}" --no-fail-fast --lib --bins
+# Some wait for clocks and disks most of the time.
+part "units" "${yielding[@]}" cargo test "${options[@]}" --no-fail-fast --lib --bins -- --test-threads 4
 mapfile -t tests < <(of "${beside[@]}")
 part "beside the machines" "${yielding[@]}" "${e2e[@]}" -- --exact "${tests[@]}"
 finish "tests of the crates"
@@ -97,7 +98,8 @@ share 0 || true
 mapfile -t tests < <(of "${later[@]}")
 start "machines of the lab" "${e2e[@]}" -- --exact "${tests[@]}"
 part "allocations" cargo test "${options[@]}" --no-fail-fast --test allocations
-part "the binary on this machine" "${e2e[@]}" -- --exact --test-threads 4 "${alone[@]}"
+# Six at a time: with four the CPUs were idle for half of the time.
+part "the binary on this machine" "${e2e[@]}" -- --exact --test-threads 6 "${alone[@]}"
 finish "machines of the lab"
 mapfile -t tests < <(of "${quiet[@]}")
 part "beside fio" "${e2e[@]}" -- --exact "${tests[@]}"

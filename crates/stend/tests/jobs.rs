@@ -186,7 +186,7 @@ fn jobs_are_printed_written_or_refused_in_the_users_language() {
     assert!(error.contains("a.fio:6: `nice` не импортируется"), "{error}");
     let to = scratch.join("s.yaml").to_string_lossy().into_owned();
     let (said, note) = expect_exit(&mut stend(&scratch, &["import", "--suite", "--lenient", &jobs, "-o", &to]), 0);
-    assert!(said.contains("s.yaml") && note.contains("different meaning: 1"), "{said}{note}");
+    assert!(said.contains("s.yaml") && note.contains("with another meaning: 1"), "{said}{note}");
     let text = std::fs::read_to_string(&to).expect("a suite");
     assert!(text.contains("#   ") && text.contains("nice") && !text.contains("filename"), "{text}");
     let (json, _) = expect_exit(&mut stend(&scratch, &["import", "--suite", "--lenient", &jobs, "--json"]), 0);

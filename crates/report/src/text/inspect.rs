@@ -72,7 +72,7 @@ fn fields(facts: &TargetFacts, lang: Lang, columns: usize) -> String {
 
 /// What a sample of its blocks found.
 fn contents(found: &Sampled) -> Say {
-    let word = plural_ru(found.blocks.into(), "блок", "блока", "блоков");
+    let word = plural_ru(found.blocks, "блок", "блока", "блоков");
     let [blocks, blank, ours, other] = [found.blocks, found.blank, found.ours, found.other].map(format::count);
     let read = say!(
         "sampled {blocks} blocks: {blank} erased, {other} of other data, {ours} written by Stend",
