@@ -94,6 +94,9 @@ impl Redaction {
                 self.learn_host(&of_arm);
                 facts.targets.iter().for_each(|target| self.learn_target(target));
             }
+            if let EventKind::Problem(problem) = &event.kind {
+                self.learn_problem(problem);
+            }
         }
         for source in &record.sources {
             self.learn(Secret::Host, &source.info.name);

@@ -6,14 +6,14 @@ use crate::support::*;
 use serde_json::Value;
 use std::io::Read;
 use std::path::Path;
-use stend_base::{Bytes, Nanos};
+use stend_base::{Bytes, Nanos, say};
 use stend_plan::{PlanInputs, PlanTarget};
 use stend_record::parts::{Parts, PoolState, Temperature};
 use stend_record::sample::{DiskCounters, NetworkCounters};
 use stend_record::store::{self, Options};
 use stend_record::{
-    Device, Entry, Event, EventKind, HostFacts, HostId, HostInfo, Recording, Retention, RunHeader, RunState, Sample,
-    Signature, TargetFacts, TargetKind, WriteAccess,
+    Device, Entry, Event, EventKind, HostFacts, HostId, HostInfo, KeptProblem, Recording, Retention, RunHeader,
+    RunState, Sample, Signature, TargetFacts, TargetKind, WriteAccess,
 };
 use stend_spec::suite::Suite;
 
@@ -75,10 +75,24 @@ fn recording(scratch: &Scratch) {
         let at = Nanos::secs(minute * MINUTE);
         if minute == 49 * 60 {
             writer.append(Entry::Event(Event::new(at, errors.clone())));
+            writer.append(Entry::Event(Event::new(at, pool_failed(at))));
         }
         writer.append(Entry::Sample { host: HostId::LOAD, sample: Box::new(sample(minute, at)) });
     }
     writer.close(RunState::Complete).expect("closed");
+}
+
+/// What a recorder keeps of the pool's problem.
+fn pool_failed(at: Nanos) -> EventKind {
+    EventKind::Problem(Box::new(KeptProblem {
+        rule: "pool_unhealthy".into(),
+        object: "acmetank".into(),
+        severity: "warning".into(),
+        evidence: say!("its state is DEGRADED", "его состояние DEGRADED"),
+        opened: at,
+        closed: None,
+        times: 1,
+    }))
 }
 
 fn sample(minute: u64, at: Nanos) -> Sample {
@@ -175,7 +189,7 @@ fn a_bundle_of_a_host_that_does_not_answer_has_its_recording_and_none_of_its_sec
     );
     assert_eq!(text(&files, &format!("{folder}/networks.csv")).lines().count(), 1 + 48 * 60);
     let journal = text(&files, &format!("{folder}/en/journal.txt"));
-    assert!(journal.contains("pool not healthy") && journal.contains("I/O errors"), "{journal}");
+    assert!(journal.matches("pool not healthy").count() == 1 && journal.contains("I/O errors"), "{journal}");
     let events = text(&files, &format!("{folder}/data/events.jsonl"));
     assert!(
         events.contains("\"time_utc\":\"2026-11-24T22:30:00Z\"") && events.contains("dev sda, sector 8"),

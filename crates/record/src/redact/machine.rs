@@ -2,6 +2,7 @@
 //! their address.
 
 use super::{Redaction, Secret, words};
+use crate::event::KeptProblem;
 use crate::inventory::Inventory;
 use crate::parts::Parts;
 use crate::sample::Sample;
@@ -47,6 +48,17 @@ impl Redaction {
         }
         for network in sample.networks.iter().flatten().filter(|network| is_address(&network.name)) {
             self.learn(Secret::Address, &network.name);
+        }
+    }
+
+    /// Learns what a kept problem concerns: samples that had it may be gone. Other objects are hosts, which are known, or kernel names.
+    pub(super) fn learn_problem(&mut self, problem: &KeptProblem) {
+        let object = &problem.object;
+        match problem.rule.as_str() {
+            "pool_unhealthy" => self.learn(Secret::Label, object),
+            "port_errors" if is_address(object) => self.learn(Secret::Address, object),
+            "nfs_silent" => self.learn_path(object),
+            _ => {}
         }
     }
 

@@ -1,7 +1,7 @@
 //! A record with a secret in every place, and what is left of it.
 
 use super::*;
-use crate::event::Event;
+use crate::event::{Event, KeptProblem};
 use crate::facts::{Device, HostFacts, Signature, TargetKind};
 use crate::hosts::{HostId, HostRecord};
 use crate::observed::EngineFacts;
@@ -101,6 +101,40 @@ fn no_secret_is_left_in_any_part_and_one_thing_has_one_stand_in() {
     assert_eq!(found.hosts[0].facts.as_ref().unwrap().kernel, "6.12.57");
     let counts: Vec<u32> = redaction.counts().values().copied().collect();
     assert!(redaction.counts()[&Secret::Identity] == 2 && counts.iter().sum::<u32>() >= 8, "{counts:?}");
+}
+
+#[test]
+fn what_a_kept_problem_concerns_is_taken_out_also_where_no_sample_names_it() {
+    let problem = |(rule, object): (&str, &str)| {
+        let kept = KeptProblem {
+            rule: rule.into(),
+            object: object.into(),
+            severity: "warning".into(),
+            evidence: say!("seen", "замечено"),
+            opened: Nanos(1),
+            closed: None,
+            times: 1,
+        };
+        Event::new(Nanos(1), EventKind::Problem(Box::new(kept)))
+    };
+    let kept = [
+        ("pool_unhealthy", "acmetank"),
+        ("port_errors", "enx0017c8aabbcc"),
+        ("port_errors", "eth0"),
+        ("nfs_silent", "/srv/acme data"),
+        ("drive_slow", "sda"),
+    ];
+    let mut record = record();
+    record.events = kept.map(problem).to_vec();
+    let found = Redaction::of(&[&record]).unwrap().apply(record).unwrap();
+    let objects = found.events.iter().filter_map(|event| match &event.kind {
+        EventKind::Problem(problem) => Some((problem.rule.as_str(), problem.object.as_str())),
+        _ => None,
+    });
+    let [pool, usb, port, share, drive] = objects.collect::<Vec<_>>()[..] else { panic!("five problems") };
+    assert!(pool.0 == "pool_unhealthy" && pool.1.starts_with("label-"), "{pool:?}");
+    assert!(usb.1.starts_with("address-") && port.1 == "eth0" && drive.1 == "sda", "{usb:?} {port:?} {drive:?}");
+    assert!(share.1.starts_with("/path-") && !share.1.contains("data"), "{share:?}");
 }
 
 #[test]
