@@ -14,6 +14,7 @@ use crate::build::ImportedRun;
 use averages::{Averages, Logs};
 use choice::{Choice, Jobs, Of, named};
 use scan::{Bad, LatencyLines, Scanned};
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::io::Read;
 use stend_base::buckets::Buckets;
@@ -32,6 +33,8 @@ const FILES_MAX: usize = 10_000;
 const COLUMNS_MIN: usize = 4;
 /// Slices of latencies are 100 ms.
 const INTERVAL_MS: u64 = 100;
+/// Distances of lines are alike if they differ by a part in so many at most (5 %): fio is some ms late with a line. Chosen by eye.
+const ALIKE: u64 = 20;
 
 /// Whether a file is a log of fio, by its beginning: a line of four numbers or more. One with the name of such a log is, whatever is in it:
 /// fio leaves those empty whose kind of I/O did not occur.
@@ -190,9 +193,10 @@ fn of_each(source: &mut dyn Read, emit: &mut dyn FnMut(Slice)) -> std::result::R
 }
 
 /// What the times of a log of histograms count from, ms since 1970; 0: from the start of fio. The first line holds what completed before its
-/// time. Where that is a date, it begins as long before as two lines of a kind are apart at least: there is no line for a rest.
+/// time. Where that is a date, it begins as long before as lines of a kind usually are apart: there is no line for a rest, and behind it fio
+/// makes up for it with lines a few ms apart.
 fn histogram_origin(source: &mut dyn Read, all_jobs: bool) -> std::result::Result<u64, Bad> {
-    let (mut row, mut first, mut by_kind) = (histogram::Row::default(), None, [Distances::default(); 3]);
+    let (mut row, mut first, mut by_kind) = (histogram::Row::default(), None, <[Distances; 3]>::default());
     let read = scan::lines(source, |bytes| {
         let len = row.read(bytes)?;
         if *first.get_or_insert(row.ms) < totals::DATES_FROM {
@@ -210,25 +214,43 @@ fn histogram_origin(source: &mut dyn Read, all_jobs: bool) -> std::result::Resul
         return if first.is_some() { Ok(0) } else { read.map(|_| 0) };
     };
     read?;
-    let least = by_kind.iter().filter_map(|kind| totals::period(kind.least, kind.lines, all_jobs)).min();
-    let least = least.ok_or_else(|| Bad { line: 1, why: totals::no_period() })?;
-    Ok(first.saturating_sub(least))
+    let usual = by_kind.iter().filter_map(|kind| {
+        let (distance, times) = kind.usual()?;
+        Some((totals::period(Some(distance), kind.lines, all_jobs)?, times))
+    });
+    let most = usual.max_by_key(|(distance, times)| (*times, Reverse(*distance)));
+    let (period, _) = most.ok_or_else(|| Bad { line: 1, why: totals::no_period() })?;
+    Ok(first.saturating_sub(period))
 }
 
 /// How far lines of one kind are apart.
-#[derive(Default, Clone, Copy)]
+#[derive(Default)]
 struct Distances {
     lines: usize,
     before: u64,
-    /// The smallest that is more than 0, ms.
-    least: Option<u64>,
+    /// How often each occurs that is more than 0, ms.
+    times: BTreeMap<u64, u64>,
 }
 
 impl Distances {
     fn add(&mut self, ms: u64) {
-        let own = ms.checked_sub(self.before).filter(|own| *own > 0 && self.lines > 0);
-        self.least = self.least.into_iter().chain(own).min();
+        if let Some(own) = ms.checked_sub(self.before).filter(|own| *own > 0 && self.lines > 0) {
+            *self.times.entry(own).or_default() += 1;
+        }
         (self.lines, self.before) = (self.lines + 1, ms);
+    }
+
+    /// The median of the alike ones that are most, ms, and how many these are. Of as many the shorter ones: a rest is longer.
+    fn usual(&self) -> Option<(u64, u64)> {
+        let alike = |least: u64| self.times.range(least..=least.saturating_add(least / ALIKE));
+        let counted = self.times.keys().map(|least| (*least, alike(*least).map(|(_, times)| *times).sum::<u64>()));
+        let (least, all) = counted.max_by_key(|(least, all)| (*all, Reverse(*least)))?;
+        let mut passed = 0;
+        let (median, _) = alike(least).find(|(_, times)| {
+            passed += **times;
+            2 * passed >= all
+        })?;
+        Some((*median, all))
     }
 }
 

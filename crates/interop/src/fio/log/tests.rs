@@ -129,6 +129,21 @@ fn a_rest_behind_the_first_histogram_is_not_the_length_of_its_interval() {
 }
 
 #[test]
+fn lines_that_make_up_for_a_rest_do_not_show_the_length_of_an_interval() {
+    const DATE: u64 = 1_795_379_512_345;
+    let window = |distances: &[u64]| {
+        let text: String = distances.iter().map(|ms| counted_at(DATE + ms, 0, 100)).collect();
+        let (run, slices) = good(&[("r_clat_hist.1.log", text.as_bytes())]);
+        (trial(&run, 0).0.window, slices[0].1.span)
+    };
+    let rest = [0, 1000, 2000, 3000, 4000, 64_000, 64_008, 64_016, 65_000, 66_000];
+    assert_eq!(window(&rest), (stend_base::Nanos::secs(67), 10));
+    // No two of the usual ones are equal, and two of the others are.
+    let late = [0, 1003, 2001, 3003, 64_000, 64_008, 64_016];
+    assert_eq!(window(&late), (stend_base::Nanos::millis(65_018), 11));
+}
+
+#[test]
 fn the_gap_between_two_jobs_of_one_log_with_dates_is_not_the_length_of_an_interval() {
     const DATE: u64 = 1_795_379_512_345;
     let of = |distances: &[u64]| -> String { distances.iter().map(|ms| counted_at(DATE + ms, 0, 100)).collect() };
