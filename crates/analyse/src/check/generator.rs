@@ -1,16 +1,17 @@
 //! H40: was it the storage that was measured, or the CPU under the load threads?
 
 use super::Check;
+use super::stretch::{self, stretches};
 use crate::findings::{CaseFinding, CheckId, CheckResult, CheckStatus};
 use crate::limits::{LATE_STAMPS, RUN_DELAY_BOUND, RUN_DELAY_VISIBLE, THREAD_BUSY, TRIALS_SURE};
 use crate::submitted;
 use crate::trials::{CaseTrials, Counting};
 use stend_base::{Lang, Say, format, say, say_in};
-use stend_record::JobTotals;
+use stend_record::{JobTotals, RunRecord, Sample};
 use stend_stats::t_interval;
 
 /// H40: load threads got a CPU when they wanted one, and none was busy all the time.
-pub fn busy(case: &CaseTrials<'_>) -> CheckResult {
+pub fn busy(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let check = Check {
         id: CheckId::H40,
         limit: Say::both(|l| {
@@ -39,7 +40,7 @@ pub fn busy(case: &CaseTrials<'_>) -> CheckResult {
         ));
     };
     let measured = Say::both(|l| kept.said(l));
-    match kept.found() {
+    match kept.found(idle_cpus(run, case)) {
         Some(meaning) => check.measured(measured).warn(meaning),
         None => check.pass(measured),
     }
@@ -60,6 +61,21 @@ pub fn engine_limit(trials: &[CaseTrials<'_>], cases: &[CaseFinding]) -> Option<
 
 fn is_by(case: &CaseTrials<'_>, backend: &str) -> bool {
     case.counting.iter().any(|trial| trial.outcome.engine.backend == backend)
+}
+
+/// CPUs that must be idle on the mean for another job to help: one job keeps one busy at most.
+const IDLE_CPUS: f64 = 1.0;
+
+/// How many CPUs were idle on the mean while the load ran, waiting for I/O included; `None` where samples do not show it.
+fn idle_cpus(run: &RunRecord, case: &CaseTrials<'_>) -> Option<f64> {
+    let idle_ns = |sample: &Sample| {
+        let cpus = sample.cpus.as_ref()?;
+        Some(cpus.iter().map(|cpu| cpu.idle_ns.saturating_add(cpu.iowait_ns)).fold(0, u64::saturating_add))
+    };
+    let stretches = stretches(run, case);
+    let idle = stretch::sum(&stretches, |of| of.growth(idle_ns))?;
+    let lasted = stretch::sum(&stretches, |of| Some(of.length().0))?;
+    Some(idle as f64 / lasted.max(1) as f64)
 }
 
 /// Late stamps below this share of the latency are not mentioned.
@@ -128,19 +144,14 @@ impl Kept {
         )
     }
 
-    /// What is wrong, the worst first.
-    fn found(&self) -> Option<Say> {
+    /// What is wrong, the worst first, where so many CPUs were idle.
+    fn found(&self, idle_cpus: Option<f64>) -> Option<Say> {
         let waited = self.waited.surely_above(RUN_DELAY_VISIBLE);
         if self.waited.most() > RUN_DELAY_BOUND || self.is_limit() && waited {
             return Some(self.waited_too_long());
         }
         if let Some(busy) = self.busy.filter(|busy| *busy >= THREAD_BUSY) {
-            let told = |l| [busy, THREAD_BUSY].map(|share| format::percent(share, l));
-            let ([busy, limit], [busy_ru, limit_ru]) = (told(Lang::En), told(Lang::Ru));
-            return Some(say!(
-                "Limited by the engine, not by the storage: one load thread was busy {busy} of the time (limit {limit}), and CPUs were free. Use more jobs, or treat the rate as a lower bound.",
-                "Упёрлись в генератор, а не в хранилище: один поток нагрузки был занят {busy_ru} времени (предел {limit_ru}), а процессоры были свободны. Возьмите больше заданий или считайте скорость нижней границей."
-            ));
+            return Some(busy_thread(busy, idle_cpus));
         }
         if waited {
             return Some(say!(
@@ -148,12 +159,36 @@ impl Kept {
                 "Потоки нагрузки ждали процессора, и это ожидание вошло в задержки. Остановите на машине всё лишнее; если лишнего нет, процессоров для такой нагрузки мало."
             ));
         }
-        self.late.as_ref().filter(|late| late.surely_above(LATE_STAMPS)).map(|_| {
-            say!(
+        self.late.as_ref().filter(|late| late.surely_above(LATE_STAMPS)).map(|_| match idle_cpus {
+            Some(idle) if idle < IDLE_CPUS => say!(
+                "Completed I/Os waited while their thread was busy, and latencies may include that wait. Use a machine with more CPUs, or fewer I/Os in flight.",
+                "Завершённые операции ждали, пока занятый поток их прочтёт, и это ожидание могло войти в задержки. Возьмите машину с бо́льшим числом процессоров или уменьшите очередь."
+            ),
+            _ => say!(
                 "Completed I/Os waited while their thread was busy, and latencies may include that wait. Use more jobs with fewer I/Os in flight each.",
                 "Завершённые операции ждали, пока занятый поток их прочтёт, и это ожидание могло войти в задержки. Возьмите больше заданий с меньшей очередью в каждом."
-            )
+            ),
         })
+    }
+}
+
+/// That a load thread was the limit, which was busy for this share of the time, and what helps.
+fn busy_thread(busy: f64, idle_cpus: Option<f64>) -> Say {
+    let told = |l| [busy, THREAD_BUSY].map(|share| format::percent(share, l));
+    let ([busy, limit], [busy_ru, limit_ru]) = (told(Lang::En), told(Lang::Ru));
+    match idle_cpus {
+        Some(idle) if idle >= IDLE_CPUS => say!(
+            "Limited by the engine, not by the storage: one load thread was busy {busy} of the time (limit {limit}), and CPUs were free. Use more jobs, or treat the rate as a lower bound.",
+            "Упёрлись в генератор, а не в хранилище: один поток нагрузки был занят {busy_ru} времени (предел {limit_ru}), а процессоры были свободны. Возьмите больше заданий или считайте скорость нижней границей."
+        ),
+        Some(_) => say!(
+            "Limited by the CPUs, not by the storage: one load thread was busy {busy} of the time (limit {limit}), and less than one CPU was free. Use a machine with more CPUs, or treat the rate as a lower bound.",
+            "Упёрлись в процессоры, а не в хранилище: один поток нагрузки был занят {busy_ru} времени (предел {limit_ru}), а свободно было меньше одного процессора. Возьмите машину с бо́льшим числом процессоров или считайте скорость нижней границей."
+        ),
+        None => say!(
+            "Limited by the engine, not by the storage: one load thread was busy {busy} of the time (limit {limit}). If CPUs are free, use more jobs; else treat the rate as a lower bound.",
+            "Упёрлись в генератор, а не в хранилище: один поток нагрузки был занят {busy_ru} времени (предел {limit_ru}). Если есть свободные процессоры, возьмите больше заданий, иначе считайте скорость нижней границей."
+        ),
     }
 }
 
@@ -211,6 +246,7 @@ mod tests {
     use crate::trials::by_case;
     use stend_base::Nanos;
     use stend_record::observed::Submissions;
+    use stend_record::sample::CpuTimes;
 
     /// Check of a window of 2 s.
     fn check(waited: Option<Nanos>, busy: Option<Nanos>) -> CheckResult {
@@ -228,7 +264,11 @@ mod tests {
         if waited.is_none() {
             record.trials.remove(0);
         }
-        super::busy(&by_case(&record)[0])
+        of_record(&record)
+    }
+
+    fn of_record(record: &RunRecord) -> CheckResult {
+        super::busy(record, &by_case(record)[0])
     }
 
     #[test]
@@ -239,7 +279,7 @@ mod tests {
                 o.jobs[0].run_delay_ns = Some(waited);
                 o.jobs[0].cpu_max_ns = Some(Nanos::secs(2).0);
             };
-            super::busy(&by_case(&run().trial(0).change(polled).done().record())[0]).status
+            of_record(&run().trial(0).change(polled).done().record()).status
         };
         assert_eq!((by("io_uring", 0), by("io_uring_iopoll", 0)), (CheckStatus::Warn, CheckStatus::Pass));
         assert_eq!(by("io_uring_iopoll", Nanos::millis(200).0), CheckStatus::Warn);
@@ -269,7 +309,7 @@ mod tests {
         let builder = waited.iter().fold(run(), |builder, &waited| {
             builder.trial(0).change(move |o, _| o.jobs[0].run_delay_ns = Some(waited * Nanos::millis(2).0)).done()
         });
-        super::busy(&by_case(&builder.record())[0])
+        of_record(&builder.record())
     }
 
     #[test]
@@ -297,7 +337,7 @@ mod tests {
                 let late_ns = (2.0 * share * sum as f64) as u64;
                 job.submissions = Some(Submissions { calls: 1, ios: 2 * ios, late_ns, ..Submissions::default() });
             };
-            super::busy(&by_case(&run().trial(0).change(stamped).done().record())[0])
+            of_record(&run().trial(0).change(stamped).done().record())
         };
         assert!(!late(0.001).measured.en.contains("late"), "nothing worth a word");
         let (some, much) = (late(0.19), late(0.21));
@@ -312,6 +352,41 @@ mod tests {
         assert!(found.status == CheckStatus::Warn && found.meaning.en.contains("CPUs were free. Use more jobs"));
         let both = check(Some(Nanos::millis(200)), Some(Nanos::millis(1800)));
         assert!(both.meaning.en.contains("waited for a CPU 10.0 %") && !both.meaning.en.contains("Use more jobs"));
+    }
+
+    /// Two jobs of which each is busy for 1.95 s of 2 s, on two CPUs that are idle for this share of the time; `None`: nothing shows it.
+    fn two_busy_jobs(idle: Option<f64>) -> String {
+        let mut record = run()
+            .trial(0)
+            .change(|o, _| {
+                o.jobs[0].cpu_max_ns = Some(Nanos::millis(1950).0);
+                let second = JobTotals { job: 1, ..o.jobs[0].clone() };
+                o.jobs.push(second);
+            })
+            .done()
+            .record();
+        for sample in &mut record.load_mut().samples {
+            let times = |idle: f64| {
+                let idle_ns = (sample.at.0 as f64 * idle) as u64;
+                let cpu = |cpu| CpuTimes { cpu, idle_ns, user_ns: sample.at.0 - idle_ns, ..CpuTimes::default() };
+                vec![cpu(0), cpu(1)]
+            };
+            sample.cpus = idle.map(times);
+        }
+        of_record(&record).meaning.en
+    }
+
+    #[test]
+    fn more_jobs_are_advised_only_where_cpus_were_free() {
+        for idle in [0.0, 0.45] {
+            let full = two_busy_jobs(Some(idle));
+            assert!(full.contains("less than one CPU was free. Use a machine with more CPUs"), "{full}");
+            assert!(!full.contains("CPUs were free") && !full.contains("more jobs"), "{full}");
+        }
+        let free = two_busy_jobs(Some(0.55));
+        assert!(free.contains("and CPUs were free. Use more jobs"), "{free}");
+        let unknown = two_busy_jobs(None);
+        assert!(unknown.contains("If CPUs are free, use more jobs") && !unknown.contains("were free"), "{unknown}");
     }
 
     #[test]

@@ -171,7 +171,7 @@ fn each(run: &RunRecord, case: &CaseTrials<'_>) -> Vec<CheckResult> {
         foreign::foreign(run, case),
         durability::fsync(run, case),
         durability::unsafe_modes(run, case),
-        generator::busy(case),
+        generator::busy(run, case),
         depth::depth(run, case),
         ceilings::headroom(run, case),
         offered::offered(case),
