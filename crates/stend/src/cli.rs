@@ -45,7 +45,7 @@ pub fn command(lang: Lang) -> Command {
          7 verification mismatch, 8 worker lost, 12 run file cannot be read, written or resumed.",
         "Коды выхода: 0 — успех (и с оговорками), 10 — порог не пройден, 11 — для проверки порога мало данных, 130/143 — прервано. \
          Ошибки: 1 — ошибка в Стенде, 2 — командная строка, 3 — неверный набор, 4 — здесь или сейчас невозможно, \
-         5 — отказ ради сохранности данных. 6 — ошибка ввода-вывода объекта, 7 — данные не совпали, \
+         5 — отказ ради сохранности данных, 6 — ошибка ввода-вывода объекта, 7 — данные не совпали, \
          8 — рабочий процесс потерян, 12 — файл прогона не прочитать, не записать или не продолжить."
     );
     let examples = "stend run quick --on /mnt/test\nstend inspect /dev/nvme0n1\nstend show last";
@@ -133,7 +133,7 @@ fn report(lang: Lang) -> Command {
     );
     let full = say!(
         "print every section; without it a printer gets the first screen, the results and the caveats",
-        "печатать все разделы; без этого ключа печатаются первый экран, результаты и оговорки"
+        "печатать все разделы; без `--full` печатаются первый экран, результаты и оговорки"
     );
     let mut arguments = vec![
         run_argument(lang),

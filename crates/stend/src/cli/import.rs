@@ -22,7 +22,7 @@ pub(super) fn import(lang: Lang) -> Command {
         "сделать набор из заданий, а не прогон из результатов"
     );
     let lenient = say!(
-        "with --suite: list options that mean something else here in the suite, instead of rejecting them",
+        "with --suite: do not reject options that mean something else here, but list them in the suite",
         "с --suite: параметры, которые здесь значат другое, не отвергать, а перечислить в наборе"
     );
     let output = say!(

@@ -72,7 +72,7 @@ fn cut(lang: Lang) -> Command {
 fn fault(lang: Lang) -> Command {
     let about = say!(
         "break a drive of a running machine, or repair it with `--end`",
-        "сломать накопитель запущенной машины или починить его ключом `--end`"
+        "сломать накопитель запущенной машины или починить его с `--end`"
     );
     let examples = "stend lab fault six-nvme LAB3 unplug\n\
                     stend lab fault six-nvme LAB3 unplug --end\n\
@@ -152,7 +152,7 @@ fn like(lang: Lang) -> Command {
     );
     let largest = say!(
         "size of the largest drive; the others are smaller in proportion, none is larger than on the host",
-        "размер наибольшего накопителя; остальные меньше в той же пропорции, и ни один не больше, чем у неё"
+        "размер наибольшего накопителя; остальные меньше в той же пропорции, и ни один не больше исходного"
     );
     let size = option("largest", "SIZE", largest, lang).default_value("1GiB");
     let arguments = vec![positional("FILE", file, lang).required(false), size];

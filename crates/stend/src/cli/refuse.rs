@@ -230,7 +230,7 @@ fn of_other_tools(argument: &str) -> Option<Say> {
         ("run", "--direct") => Some(say!("I/O is direct by default", "прямой ввод-вывод и так включён")),
         ("serve", "--port") => Some(say!(
             "address and port are in one option: `--listen 127.0.0.1:PORT`",
-            "адрес и порт задаёт один ключ: `--listen 127.0.0.1:ПОРТ`"
+            "адрес и порт пишут вместе: `--listen 127.0.0.1:ПОРТ`"
         )),
         ("run", _) if is_word && !std::env::args().any(|word| word == "--on" || word.starts_with("--on=")) => {
             Some(say!("did you mean `--on {argument}`?", "возможно, `--on {argument}`?"))

@@ -79,7 +79,7 @@ fn instead_of_the_suite(lang: Lang) -> [Arg; 4] {
     );
     let seed = say!(
         "seed of all random choices (default: from the clock)",
-        "начальное число всех случайных выборов (по умолчанию — от часов)"
+        "начальное число всех случайных выборов (по умолчанию — по часам)"
     );
     let engine = say!(
         "native, or fio to check Stend against it (default: the suite's)",

@@ -79,11 +79,11 @@ fn install(lang: Lang) -> Command {
 
 fn backup(lang: Lang) -> Command {
     let about = say!(
-        "save tokens (as hashes), its own certificate, the log of changes and tasks to a new file; the server may be at work",
+        "save tokens (as hashes), its own certificate, the log of changes and tasks to a new file; the server may be running",
         "сохранить токены (хешами), собственный сертификат, журнал изменений и задачи в новый файл; сервер может работать"
     );
     let file = say!("a ZIP archive; no file is replaced", "архив ZIP; существующий файл не заменяется");
-    let runs = say!("the run files, too, but for those of runs that go on", "и файлы прогонов, кроме идущих");
+    let runs = say!("the run files, too, except those of runs in progress", "и файлы прогонов, кроме идущих");
     let arguments = vec![positional("FILE", file, lang), flag("runs", None, runs, lang)];
     action("backup", about, "stend serve backup server.zip\nstend serve backup all.zip --runs", "FILE", arguments, lang)
 }

@@ -27,7 +27,7 @@ pub(super) fn stand(lang: Lang) -> Command {
         "машина с накопителями для стенда на нескольких машинах: `ИМЯ=ssh:МАШИНА` или `ИМЯ=ИМЯ` запущенной машины лаборатории; для каждой отдельно; если она одна, `ИМЯ=` не нужно"
     );
     let ssh = say!(
-        "on another host that `ssh` knows (root@db1); this program is copied there once; give it again for more load hosts",
+        "on another host that `ssh` knows (root@db1); this program is copied there once; repeat for more load hosts",
         "на другой машине, известной `ssh` (root@db1); программа копируется туда один раз; повторите для других нагружающих машин"
     );
     let arguments = vec![

@@ -36,8 +36,8 @@ pub(super) fn record(lang: Lang) -> Command {
         "шаги и до какого возраста каждый хранится (по умолчанию 1s:2d,10s:14d,5min:400d)"
     );
     let size = say!(
-        "most that samples take in the file, the oldest go first (default: 1GiB)",
-        "сколько отсчёты занимают в файле, первыми удаляются старые (по умолчанию 1GiB)"
+        "limit for samples in the file; the oldest go first (default: 1GiB)",
+        "предел для отсчётов в файле; первыми удаляются старые (по умолчанию 1GiB)"
     );
     let lasts = say!("end by itself after this time", "закончить через это время");
     let name = say!("a label by which commands find the recording", "метка, по которой команды найдут запись");
@@ -79,7 +79,7 @@ pub(super) fn top(lang: Lang) -> Command {
     );
     let every = say!("length of a step, 100ms to 1h (default: 1s)", "длина шага, от 100ms до 1h (по умолчанию 1s)");
     let count = say!(
-        "end after so many steps; of a recording the last ones are printed",
+        "end after so many steps; a recording shows its last ones",
         "закончить после стольких шагов; из записи выводятся последние"
     );
     let arguments = vec![
@@ -104,9 +104,9 @@ pub(super) fn journal(lang: Lang) -> Command {
         "пометить проблему записи как принятую к сведению: о ней больше не сообщают; её ID указан в скобках"
     );
     let unacknowledge = say!("take that back", "снять эту пометку");
-    let comment = say!("why, in one line of at most 500 letters", "почему; одна строка до 500 знаков");
+    let comment = say!("why, one line of up to 500 characters", "почему; одна строка до 500 знаков");
     let mute = say!(
-        "send nothing of a problem, also when it comes back; `object:NAME` means every problem of an object",
+        "do not report a problem, even if it comes back; `object:NAME` means every problem of an object",
         "не сообщать о проблеме, даже если она повторится; `object:ИМЯ` — обо всех проблемах объекта"
     );
     let until = say!(
