@@ -95,7 +95,7 @@ impl Redaction {
                 facts.targets.iter().for_each(|target| self.learn_target(target));
             }
             if let EventKind::Problem(problem) = &event.kind {
-                self.learn_problem(problem);
+                self.learn_object(&problem.rule, &problem.object);
             }
         }
         for source in &record.sources {

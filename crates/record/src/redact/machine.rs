@@ -2,7 +2,6 @@
 //! their address.
 
 use super::{Redaction, Secret, words};
-use crate::event::KeptProblem;
 use crate::inventory::Inventory;
 use crate::parts::Parts;
 use crate::sample::Sample;
@@ -51,10 +50,10 @@ impl Redaction {
         }
     }
 
-    /// Learns what a kept problem concerns: samples that had it may be gone. Other objects are hosts, which are known, or kernel names.
-    pub(super) fn learn_problem(&mut self, problem: &KeptProblem) {
-        let object = &problem.object;
-        match problem.rule.as_str() {
+    /// Learns what a problem of the journal concerns, by the stable word of its rule: perhaps no sample that is left names it. Other rules
+    /// concern hosts, which are known, or kernel names.
+    pub fn learn_object(&mut self, rule: &str, object: &str) {
+        match rule {
             "pool_unhealthy" => self.learn(Secret::Label, object),
             "port_errors" if is_address(object) => self.learn(Secret::Address, object),
             "nfs_silent" => self.learn_path(object),
@@ -63,7 +62,7 @@ impl Redaction {
     }
 
     /// Learns interfaces that are named after their address.
-    pub(super) fn learn_ports(&mut self, ports: &[String]) {
+    pub fn learn_ports(&mut self, ports: &[String]) {
         ports.iter().filter(|name| is_address(name)).for_each(|name| self.learn(Secret::Address, name));
     }
 

@@ -55,6 +55,7 @@ impl ToVendor {
         let tag = Desk::open(&directory)?.tag()?;
         let mut redaction = Redaction::tagged(&tag);
         redaction.learn_name(host.called());
+        redaction.learn_ports(&host.ports);
         redaction.learn_inventory(&stend_worker::inventory(false))?;
         let policy = stend_notify::file_of_vendor(vendor, file.lang);
         let called = redaction.text(host.called());
@@ -62,7 +63,8 @@ impl ToVendor {
     }
 
     /// Rule and object of problems, as the queue of the vendor has them.
-    fn masked(&self, of: &BTreeSet<(String, String)>) -> BTreeSet<(String, String)> {
+    fn masked(&mut self, of: &BTreeSet<(String, String)>) -> BTreeSet<(String, String)> {
+        of.iter().for_each(|(rule, object)| self.redaction.learn_object(rule, object));
         of.iter().map(|(rule, object)| (rule.clone(), self.redaction.text(object))).collect()
     }
 
@@ -74,6 +76,7 @@ impl ToVendor {
 
 /// What happened, without names, serial numbers, addresses and paths. `None`: it cannot be looked through, so it is not sent.
 fn redacted(redaction: &mut Redaction, item: &Item) -> Option<Item> {
+    redaction.learn_object(&item.rule, &item.object);
     redaction.scan(item).ok()?;
     redaction.part(item).ok()
 }
@@ -181,12 +184,18 @@ impl Notifier {
         if self.changes.muted() != &self.muted {
             self.muted.clone_from(self.changes.muted());
             self.outbox.iter().for_each(|outbox| outbox.mute(&self.muted));
-            self.vendor.iter().for_each(|vendor| vendor.outbox.mute(&vendor.masked(&self.muted)));
+            if let Some(vendor) = &mut self.vendor {
+                let muted = vendor.masked(&self.muted);
+                vendor.outbox.mute(&muted);
+            }
         }
         if self.changes.acknowledged() != &self.acknowledged {
             self.acknowledged.clone_from(self.changes.acknowledged());
             self.outbox.iter().for_each(|outbox| outbox.found(&self.acknowledged));
-            self.vendor.iter().for_each(|vendor| vendor.outbox.found(&vendor.masked(&self.acknowledged)));
+            if let Some(vendor) = &mut self.vendor {
+                let acknowledged = vendor.masked(&self.acknowledged);
+                vendor.outbox.found(&acknowledged);
+            }
         }
         self.vendor.iter_mut().for_each(|vendor| vendor.note(&items));
         self.outbox.iter().for_each(|outbox| outbox.note(items.clone()));
@@ -203,9 +212,10 @@ impl Notifier {
         }
         let well = journal.well().iter().map(|(rule, object)| (rule.key().to_string(), object.clone())).collect();
         self.outbox.iter().for_each(|outbox| outbox.found_well(&well, &now.1));
-        if let Some(vendor) = &self.vendor {
+        if let Some(vendor) = &mut self.vendor {
+            let well = vendor.masked(&well);
             let objects = now.1.iter().map(|object| vendor.redaction.text(object)).collect();
-            vendor.outbox.found_well(&vendor.masked(&well), &objects);
+            vendor.outbox.found_well(&well, &objects);
         }
         self.well = now;
     }
@@ -279,7 +289,9 @@ mod tests {
         redaction.learn_name("bob@filer7");
         let found = redacted(&mut redaction, &item).unwrap();
         assert_eq!(found.evidence.en, "I/O error, dev sda, /path-1-kfzm of address-1-kfzm on host-2-kfzm");
-        assert_eq!((found.rule, found.object), (item.rule, item.object));
+        assert_eq!((&found.rule, &found.object), (&item.rule, &item.object));
+        let port = Item { rule: "port_errors".into(), object: "enx0017c8aabbcc".into(), ..item };
+        assert_eq!(redacted(&mut redaction, &port).unwrap().object, "address-2-kfzm");
         assert_eq!(host_stand_in("kfzm", "filer7"), "host-1-kfzm");
     }
 }
