@@ -18,6 +18,7 @@ mod source;
 pub use cost::reading_cost;
 pub use devices::{BlockDevices, block_devices};
 pub use kernel_log::{DeviceErrors, KernelLog};
+pub use nfs::MOUNTS_MAX as NFS_SHARES_MAX;
 pub use parts::temperatures;
 
 use group::Groups;
@@ -137,6 +138,11 @@ impl Probe {
     /// The same at an edge of a trial, where everything is asked.
     pub fn read_at_edge(&mut self, at: Nanos) -> Sample {
         self.sample(at, |parts| Some(parts.at_edge()))
+    }
+
+    /// How many shares of NFS the last sample lacks: those beyond [`NFS_SHARES_MAX`].
+    pub fn shares_left_out(&self) -> usize {
+        self.nfs.left_out()
     }
 
     fn sample(&mut self, at: Nanos, parts: impl FnOnce(&mut Readers) -> Option<Box<Parts>>) -> Sample {

@@ -6,7 +6,7 @@ use stend_base::Nanos;
 use stend_record::nfs::{Nfs, NfsMount, NfsRequests, NfsServer};
 
 /// Most shares that are kept: a host of containers mounts some for each, a file server none.
-const MOUNTS_MAX: usize = 64;
+pub const MOUNTS_MAX: usize = 64;
 
 /// Time between two looks whether a share was mounted or the server started, where there was neither: mountstats has a line for each mount.
 const LOOK_EVERY: Nanos = Nanos::secs(10);
@@ -17,8 +17,19 @@ pub struct NfsFiles {
     mountstats: Source,
     server: Source,
     server_path: PathBuf,
+    /// Shares of the last reading, and how many there were beyond [`MOUNTS_MAX`].
+    known: Mounts,
     /// Nothing is looked at before.
     next: Nanos,
+}
+
+/// Shares in `mountstats`.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Mounts {
+    /// The first [`MOUNTS_MAX`] of them.
+    pub found: Vec<NfsMount>,
+    /// How many more there are.
+    pub left_out: usize,
 }
 
 impl NfsFiles {
@@ -26,10 +37,22 @@ impl NfsFiles {
     pub fn open(root: &Path) -> NfsFiles {
         let server_path = root.join("proc/net/rpc/nfsd");
         let mountstats = Source::open(&root.join("proc/self/mountstats"));
-        NfsFiles { mountstats, server: Source::open(&server_path), server_path, next: Nanos(0) }
+        NfsFiles {
+            mountstats,
+            server: Source::open(&server_path),
+            server_path,
+            known: Mounts::default(),
+            next: Nanos(0),
+        }
     }
 
-    /// NFS of now; `None` where this host is neither client nor server, and until that is looked at again.
+    /// How many shares the last reading found beyond [`MOUNTS_MAX`].
+    pub fn left_out(&self) -> usize {
+        self.known.left_out
+    }
+
+    /// NFS of now; `None` where this host is neither client nor server, and until that is looked at again. A reading of the shares that fails
+    /// has what the one before had: none of them was unmounted by that.
     pub fn read(&mut self, at: Nanos) -> Option<Box<Nfs>> {
         if at < self.next {
             return None;
@@ -37,46 +60,62 @@ impl NfsFiles {
         if !self.server.exists() {
             self.server = Source::open(&self.server_path);
         }
-        let mounts = self.mountstats.read().map(mounts).unwrap_or_default();
+        if let Some(text) = self.mountstats.read() {
+            self.known = mounts(text);
+        }
         let server = self.server.read().and_then(server);
-        if mounts.is_empty() && server.is_none() {
+        if self.known.found.is_empty() && server.is_none() {
             // The file of a module that was unloaded answers nothing, also when it is loaded again.
             (self.next, self.server) = (at + LOOK_EVERY, Source::absent());
             return None;
         }
-        Some(Box::new(Nfs { mounts, server }))
+        Some(Box::new(Nfs { mounts: self.known.found.clone(), server }))
     }
 }
 
 /// Shares in `mountstats`. One that does not look as documented is left out.
 //= linux, fs/nfs/super.c, nfs_show_stats(); net/sunrpc/stats.c, rpc_clnt_show_stats(); net/sunrpc/xprtsock.c, xs_tcp_print_stats()
-pub fn mounts(text: &str) -> Vec<NfsMount> {
-    let mut found: Vec<NfsMount> = Vec::new();
-    let mut blocks = text.split("\ndevice ").map(|block| block.strip_prefix("device ").unwrap_or(block));
-    while let Some(block) = blocks.next().filter(|_| found.len() < MOUNTS_MAX) {
-        let Some(mount) = mount(block) else { continue };
-        // Bound to another place, it has the same connection and the same counters.
-        let is_bound = |of: &NfsMount| NfsMount { at: mount.at.clone(), ..of.clone() } == mount;
+pub fn mounts(text: &str) -> Mounts {
+    let mut found: Vec<(NfsMount, Mounted)> = Vec::new();
+    for block in text.split("\ndevice ").map(|block| block.strip_prefix("device ").unwrap_or(block)) {
+        let Some((mount, mounted)) = mount(block) else { continue };
+        // Bound to another place, it has the same connection. Its counters are read a moment later, so that they and its age may have grown.
+        let is_bound = |(of, earlier): &(NfsMount, Mounted)| {
+            of.export == mount.export
+                && earlier.options == mounted.options
+                && mounted.age_s.abs_diff(earlier.age_s) <= 1
+        };
         if !found.iter().any(is_bound) {
-            found.push(mount);
+            found.push((mount, mounted));
         }
     }
-    found
+    let left_out = found.len().saturating_sub(MOUNTS_MAX);
+    found.truncate(MOUNTS_MAX);
+    Mounts { found: found.into_iter().map(|(mount, _)| mount).collect(), left_out }
 }
 
-fn mount(block: &str) -> Option<NfsMount> {
+/// What tells one connection to an export from another.
+#[derive(Default)]
+struct Mounted {
+    options: String,
+    /// Time since it was mounted, s.
+    age_s: u64,
+}
+
+fn mount(block: &str) -> Option<(NfsMount, Mounted)> {
     let mut lines = block.lines();
     let words: Vec<&str> = lines.next()?.split(' ').collect();
     let &[export, "mounted", "on", at, "with", "fstype", "nfs" | "nfs4", _] = words.as_slice() else { return None };
     let mut mount = NfsMount { at: plain(at), export: plain(export), ..NfsMount::default() };
-    let (mut bytes, mut is_whole) = (None, false);
+    let (mut bytes, mut is_whole, mut mounted) = (None, false, Mounted::default());
     for line in lines.map(str::trim) {
         let Some((name, rest)) = line.split_once(':') else {
             is_whole |= line == "per-op statistics";
             continue;
         };
         match name {
-            "opts" => mount.version = version(rest),
+            "opts" => (mount.version, mounted.options) = (version(rest), rest.trim().to_string()),
+            "age" => mounted.age_s = rest.trim().parse().unwrap_or_default(),
             "bytes" => bytes = numbers(rest),
             "xprt" => {
                 let (sent, answered) = connection(rest)?;
@@ -97,7 +136,7 @@ fn mount(block: &str) -> Option<NfsMount> {
     }
     // Reads and writes each: normal I/O, direct I/O, then what went to the server.
     let &[_, _, _, _, read_bytes, write_bytes, ..] = bytes?.as_slice() else { return None };
-    is_whole.then_some(NfsMount { read_bytes, write_bytes, ..mount })
+    is_whole.then_some((NfsMount { read_bytes, write_bytes, ..mount }, mounted))
 }
 
 /// `vers=4.2` among the options; kernels before 3.8 have `vers=4,minorversion=1`.
@@ -182,7 +221,7 @@ mod tests {
 
     #[test]
     fn a_share_has_its_requests_by_kind_and_those_of_all_its_connections() {
-        let found = mounts(&format!("{ROOT}{}\n", share("/mnt/a\\040b", 10)));
+        let found = mounts(&format!("{ROOT}{}\n", share("/mnt/a\\040b", 10))).found;
         let of = |done, sent, timeouts, ms: u64| NfsRequests { done, sent, timeouts, time_ns: ms * 1_000_000 };
         let expected = NfsMount {
             at: "/mnt/a b".into(),
@@ -201,12 +240,26 @@ mod tests {
 
     #[test]
     fn a_share_that_is_bound_to_a_second_place_is_counted_once_and_another_one_is_not() {
-        let at = |text: &str| mounts(text).into_iter().map(|mount| mount.at).collect::<Vec<_>>();
-        let twice = format!("{ROOT}{}\n{}\n", share("/mnt", 10), share("/srv/bound", 10));
-        assert_eq!(at(&twice), ["/mnt"]);
-        assert_eq!(at(&format!("{}\n{}\n{ROOT}", share("/mnt", 10), share("/other", 11))), ["/mnt", "/other"]);
-        let many: String = (0..100).map(|n| share(&format!("/m{n}"), n) + "\n").collect();
-        assert_eq!(at(&many).len(), MOUNTS_MAX);
+        let at = |text: &str| mounts(text).found.into_iter().map(|mount| mount.at).collect::<Vec<_>>();
+        let bound = share("/srv/bound", 11);
+        for later in [bound.clone(), bound.replace("age:\t5", "age:\t6")] {
+            assert_eq!(at(&format!("{ROOT}{}\n{later}\n", share("/mnt", 10))), ["/mnt"], "it is busy");
+        }
+        for (what, other) in [
+            ("export", bound.replace("filer:/vol", "filer:/other")),
+            ("options", bound.replace("rw,", "ro,")),
+            ("age", bound.replace("age:\t5", "age:\t7")),
+        ] {
+            assert_eq!(at(&format!("{}\n{other}\n{ROOT}", share("/mnt", 10))), ["/mnt", "/srv/bound"], "{what}");
+        }
+    }
+
+    #[test]
+    fn of_a_hundred_shares_the_first_64_are_kept_and_the_rest_is_counted() {
+        let share = |n: u64| share(&format!("/m{n}"), n).replace("filer:/vol", &format!("filer:/vol{n}"));
+        let many: String = (0..100).map(|n| share(n) + "\n").collect();
+        let all = mounts(&many);
+        assert_eq!((all.found.len(), all.left_out), (MOUNTS_MAX, 36));
     }
 
     #[test]
@@ -219,10 +272,29 @@ mod tests {
             ("a short line", share("/bad", 2).replace("9 0\n", "\n")),
             ("no such file system", share("/bad", 2).replace("fstype nfs4", "fstype nfsd")),
         ] {
-            let found: Vec<String> = mounts(&format!("{bad}\n{good}\n")).into_iter().map(|mount| mount.at).collect();
+            let found: Vec<String> =
+                mounts(&format!("{bad}\n{good}\n")).found.into_iter().map(|mount| mount.at).collect();
             assert_eq!(found, ["/good"], "{what}");
         }
-        assert_eq!((mounts(""), mounts("device ")), (Vec::new(), Vec::new()));
+        assert_eq!((mounts(""), mounts("device ")), (Mounts::default(), Mounts::default()));
+    }
+
+    #[test]
+    fn neither_a_mount_with_a_name_that_is_no_utf_8_nor_a_reading_that_fails_hides_a_share() {
+        let dir = tempfile::tempdir().unwrap();
+        put(dir.path(), "proc/self/mountstats", "");
+        let place = dir.path().join("proc/self/mountstats");
+        let odd =
+            [share("/mnt", 10).as_bytes(), b"\ndevice x mounted on /media/\xcf with fstype vfat\n".as_slice()].concat();
+        std::fs::write(&place, odd).unwrap();
+        let mut files = NfsFiles::open(dir.path());
+        let mut at = |s| files.read(Nanos::secs(s)).map(|nfs| nfs.mounts[0].at.clone());
+        assert_eq!(at(1).as_deref(), Some("/mnt"));
+        // Larger than any file that is read.
+        std::fs::write(&place, vec![b'x'; 5 << 20]).unwrap();
+        assert_eq!(at(2).as_deref(), Some("/mnt"));
+        std::fs::write(&place, ROOT).unwrap();
+        assert_eq!(at(3), None, "it was unmounted");
     }
 
     #[test]

@@ -16,17 +16,19 @@ const SIZE_FIRST: usize = 4096;
 pub struct Source {
     file: Option<File>,
     buffer: Vec<u8>,
+    /// The text, where bytes of it were replaced.
+    replaced: String,
 }
 
 impl Source {
     /// Opens the file if there is one.
     pub fn open(path: &Path) -> Source {
-        Source { file: File::open(path).ok(), buffer: vec![0; SIZE_FIRST] }
+        Source { file: File::open(path).ok(), buffer: vec![0; SIZE_FIRST], replaced: String::new() }
     }
 
     /// A file that there is none of.
     pub fn absent() -> Source {
-        Source { file: None, buffer: Vec::new() }
+        Source { file: None, buffer: Vec::new(), replaced: String::new() }
     }
 
     /// Whether there is such a file.
@@ -34,8 +36,9 @@ impl Source {
         self.file.is_some()
     }
 
-    /// The whole text as it is now. `None` if the file does not exist, cannot be read (a process that
-    /// ended, pressure information switched off), is not text, or is larger than any real one.
+    /// The whole text as it is now. A name in it, of a mount or an interface, may have bytes that are no UTF-8: they become �, and the rest is
+    /// read. `None` if the file does not exist, cannot be read (a process that ended, pressure information switched off), or is larger than any
+    /// real one.
     pub fn read(&mut self) -> Option<&str> {
         let file = self.file.as_ref()?;
         let mut len = 0;
@@ -53,7 +56,13 @@ impl Source {
                 Err(_) => return None,
             }
         }
-        std::str::from_utf8(&self.buffer[..len]).ok()
+        match std::str::from_utf8(&self.buffer[..len]) {
+            Ok(text) => Some(text),
+            Err(_) => {
+                self.replaced = String::from_utf8_lossy(&self.buffer[..len]).into_owned();
+                Some(&self.replaced)
+            }
+        }
     }
 }
 
@@ -77,10 +86,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_absent_not_text_or_endless_is_none() {
+    fn what_is_absent_or_endless_is_none() {
         assert_eq!(Source::open(Path::new("/absent")).read(), None);
         assert_eq!(Source::open(Path::new("/dev/zero")).read(), None);
         assert_eq!(Source::open(Path::new("/proc/self")).read(), None);
-        assert_eq!(source_of(b"\xff\xfe").read(), None);
+    }
+
+    #[test]
+    fn a_name_that_is_no_utf_8_hides_nothing_around_it() {
+        assert_eq!(source_of(b"one\nt\xcfo\nthree").read(), Some("one\nt\u{fffd}o\nthree"));
     }
 }

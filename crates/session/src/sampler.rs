@@ -5,7 +5,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 use stend_base::{Error, Nanos, Result, Say, say};
-use stend_probe::{BlockDevices, PartsProbe, Probe, block_devices};
+use stend_probe::{BlockDevices, NFS_SHARES_MAX, PartsProbe, Probe, block_devices};
 use stend_record::parts::Temperature;
 use stend_record::{EventKind, Parts, Sample};
 
@@ -25,6 +25,8 @@ pub struct Sampler {
     /// How many more there are, and the most that a message has named.
     left_out: usize,
     told: usize,
+    /// The same of shares of NFS: the most that a message has named.
+    told_of_shares: usize,
     probe: Probe,
     looked: Nanos,
     slow: Arc<Mutex<Slow>>,
@@ -57,6 +59,7 @@ impl Sampler {
             devices,
             left_out,
             told: 0,
+            told_of_shares: 0,
             looked: stend_sys::clock::now(),
             slow,
         })
@@ -67,8 +70,24 @@ impl Sampler {
         &self.devices
     }
 
-    /// Devices that are not read because there are too many; told again only when there are more of them.
-    pub fn left_out(&mut self) -> Option<Say> {
+    /// Devices and shares of NFS that are not read because there are too many; told again only when there are more of them.
+    pub fn left_out(&mut self) -> Vec<Say> {
+        self.devices_left_out().into_iter().chain(self.shares_left_out()).collect()
+    }
+
+    fn shares_left_out(&mut self) -> Option<Say> {
+        let left_out = self.probe.shares_left_out();
+        let is_news = left_out > self.told_of_shares;
+        self.told_of_shares = self.told_of_shares.max(left_out);
+        is_news.then(|| {
+            say!(
+                "not all NFS shares are read: the first {NFS_SHARES_MAX} are, and {left_out} more are mounted",
+                "читаются не все ресурсы NFS: читаются первые {NFS_SHARES_MAX}, и смонтировано ещё {left_out}"
+            )
+        })
+    }
+
+    fn devices_left_out(&mut self) -> Option<Say> {
         let (left_out, most) = (self.left_out, self.devices.len());
         let is_news = left_out > self.told;
         self.told = self.told.max(left_out);
@@ -217,12 +236,31 @@ mod tests {
         let names: Vec<String> = (0..514).map(|number| format!("dm-{number}")).collect();
         let dir = host(&names.iter().map(String::as_str).collect::<Vec<_>>());
         let mut sampler = Sampler::new(dir.path()).unwrap();
-        let told = sampler.left_out().unwrap();
+        let told = sampler.left_out().pop().unwrap();
         assert!(told.en.contains("512 are, drives first, and 2 more are there"), "{told:?}");
-        assert_eq!(sampler.left_out(), None);
+        assert!(sampler.left_out().is_empty());
         put(dir.path(), "dm-514");
         sampler.look(sampler.looked + LOOK_EVERY);
-        assert!(sampler.left_out().unwrap().en.ends_with("and 3 more are there"));
+        assert!(sampler.left_out().pop().unwrap().en.ends_with("and 3 more are there"));
+    }
+
+    #[test]
+    fn shares_of_nfs_that_are_too_many_are_told_of_once() {
+        let dir = host(&["sda"]);
+        let share = |n: u64| {
+            format!(
+                "device f:/v{n} mounted on /m{n} with fstype nfs4 statvers=1.1\n\tbytes:\t1 2 3 4 5 6 7 8\n\tper-op statistics\n"
+            )
+        };
+        std::fs::create_dir_all(dir.path().join("proc/self")).unwrap();
+        std::fs::write(dir.path().join("proc/self/mountstats"), (0..66).map(share).collect::<String>()).unwrap();
+        let mut sampler = Sampler::new(dir.path()).unwrap();
+        assert!(sampler.left_out().is_empty(), "none was read yet");
+        sampler.read();
+        let told = sampler.left_out().pop().unwrap();
+        assert_eq!(told.en, "not all NFS shares are read: the first 64 are, and 2 more are mounted");
+        sampler.read();
+        assert!(sampler.left_out().is_empty());
     }
 
     #[test]
