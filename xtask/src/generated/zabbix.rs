@@ -132,13 +132,19 @@ fn item(of: &Item, labels: &[&str], lang: Lang) -> Value {
 fn trigger(of: &Trigger, labels: &[&str], lang: Lang) -> Value {
     // `(KEY)` within an expression: keys have lower-case letters and dots, arguments of functions never stand alone in brackets.
     let mut expression = String::new();
-    let mut rest = of.expression;
+    let (mut rest, mut first) = (of.expression, None);
     while let Some((before, after)) = rest.split_once("((") {
         let (name, after) = after.split_once(')').unwrap_or((after, ""));
-        expression.push_str(&format!("{before}(/{TEMPLATE}/{}", key(name, labels)));
+        let item = format!("/{TEMPLATE}/{}", key(name, labels));
+        expression.push_str(&format!("{before}({item}"));
+        first.get_or_insert(item);
         rest = after;
     }
     expression.push_str(rest);
+    // What has left has no values any more, and its last one is no state of now.
+    if let Some(item) = first.filter(|_| !labels.is_empty()) {
+        expression.push_str(&format!(" and nodata({item},5m)=0"));
+    }
     json!({
         "uuid": uuid(of.expression),
         "expression": expression,
@@ -231,7 +237,10 @@ mod tests {
     #[test]
     fn an_expression_names_the_items_of_the_template() {
         let of = Trigger { name: || say!("x", "у"), expression: "bitand(last((a.b)),29)>last((c))", priority: "HIGH" };
-        let expected = "bitand(last(/Stend host by HTTP/stend.a.b[{#X}]),29)>last(/Stend host by HTTP/stend.c[{#X}])";
+        let expected = "bitand(last(/Stend host by HTTP/stend.a.b[{#X}]),29)>last(/Stend host by HTTP/stend.c[{#X}]) \
+                        and nodata(/Stend host by HTTP/stend.a.b[{#X}],5m)=0";
         assert_eq!(trigger(&of, &["x"], Lang::En)["expression"], expected);
+        let of_host = "bitand(last(/Stend host by HTTP/stend.a.b),29)>last(/Stend host by HTTP/stend.c)";
+        assert_eq!(trigger(&of, &[], Lang::En)["expression"], of_host, "its recorder has an alarm of its own");
     }
 }

@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 use stend_base::{Say, say};
 use stend_record::Health;
 
-/// Bits of an NVMe drive's warning, without the one for heat, which its temperature tells.
+/// Bits of an NVMe drive's warning, without the one for heat, which its temperature tells, and the one for a region of memory, which is no
+/// block device.
 /// Source: NVM Express Base Specification 2.0, figure 207 (SMART / Health Information, Critical Warning).
 const WARNINGS: [(u64, &str, &str); 4] = [
     (1, "spare blocks are low", "мало резервных блоков"),
@@ -44,7 +45,13 @@ pub(super) fn verdicts(before: &BTreeMap<String, Health>, drives: &[(String, Hea
     said
 }
 
-/// The drive's own verdict, and its warnings; `None` if it tells neither.
+/// Whether a drive fails by its own word, as the rule of the journal has it; `None` if it gives none.
+pub fn is_failing(health: &Health) -> Option<bool> {
+    failing(health).map(|verdict| verdict != Verdict::Good)
+}
+
+/// A drive of NVMe is judged by the bits of its warning: any of them, also that of heat, is a failed check for smartctl. So the check counts only
+/// where none is set, or of a drive without such bits. `None` if it tells neither.
 fn failing(health: &Health) -> Option<Verdict> {
     let bits = health.critical_warning.unwrap_or_default();
     let warnings: Vec<Say> = WARNINGS
@@ -53,13 +60,12 @@ fn failing(health: &Health) -> Option<Verdict> {
         .map(|(_, en, ru)| Say { en: en.to_string(), ru: ru.to_string() })
         .collect();
     let join = |of: fn(&Say) -> &str| warnings.iter().map(of).collect::<Vec<_>>().join(", ");
-    match (health.passed, warnings.is_empty()) {
-        (None, true) if health.critical_warning.is_none() => None,
-        (_, false) => {
+    match (health.passed, health.critical_warning) {
+        _ if !warnings.is_empty() => {
             Some(Verdict::Bad(ProblemSeverity::Critical, Say { en: join(|say| &say.en), ru: join(|say| &say.ru) }))
         }
-        // A drive that is only too warm also says that it fails.
-        (Some(false), true) if bits & 2 == 0 => {
+        (None, None) => None,
+        (Some(false), None | Some(0)) => {
             let told = say!("its health check failed", "самопроверка не пройдена");
             Some(Verdict::Bad(ProblemSeverity::Critical, told))
         }
@@ -117,14 +123,22 @@ mod tests {
     }
 
     #[test]
-    fn a_drive_fails_by_its_own_word_and_is_not_failing_because_it_is_warm() {
+    fn a_drive_fails_by_its_own_word_and_not_by_a_warning_that_is_about_something_else() {
         let health = |passed, critical_warning| Health { passed, critical_warning, ..Health::default() };
         let say = |passed, warning| told(of(JournalRule::DriveFailing, None, health(passed, warning)));
         assert_eq!(say(Some(true), Some(0)), "Some(Good)");
         assert_eq!(say(Some(false), Some(5)), "Critical: spare blocks are low, its reliability is degraded");
-        assert_eq!(say(Some(false), Some(2)), "Some(Good)");
+        for other in [2, 32, 34, 64] {
+            assert_eq!(say(Some(false), Some(other)), "Some(Good)", "{other}");
+        }
+        assert_eq!(say(Some(false), Some(0)), "Critical: its health check failed");
         assert_eq!(say(Some(false), None), "Critical: its health check failed");
         assert_eq!(say(None, None), "None");
+        let word = |passed, warning| is_failing(&health(passed, warning));
+        assert_eq!(
+            [word(Some(false), Some(2)), word(None, Some(8)), word(None, None)],
+            [Some(false), Some(true), None]
+        );
     }
 
     #[test]

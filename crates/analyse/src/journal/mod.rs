@@ -10,6 +10,7 @@ mod rules;
 #[cfg(test)]
 mod tests;
 
+pub use health::is_failing;
 pub use kept::Keeper;
 pub use rules::{Category, JournalRule, LIMITS, Limits, ProblemSeverity, RULES_VERSION};
 

@@ -5,7 +5,7 @@ use serde::Serialize;
 use stend_base::{Nanos, Say, say};
 
 /// Raised by any change of a rule, so that a problem can be traced to what found it.
-pub const RULES_VERSION: &str = "6";
+pub const RULES_VERSION: &str = "7";
 
 /// A disk that was asleep answers when it turns, which takes up to half a minute; the SCSI layer waits 30 s by default.
 const SPINS_UP: Nanos = Nanos::secs(35);

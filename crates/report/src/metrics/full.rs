@@ -34,7 +34,8 @@ pub fn host() -> HostInfo {
 
 pub fn health() -> BTreeMap<String, Health> {
     let health = Health {
-        passed: Some(true),
+        // As smartctl tells of a drive that is only too warm.
+        passed: Some(false),
         used_percent: Some(7),
         spare_percent: Some(98),
         media_errors: Some(2),

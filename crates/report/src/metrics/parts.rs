@@ -1,8 +1,8 @@
-//! What a machine and its parts say of themselves, for Prometheus. Must not judge.
+//! What a machine and its parts say of themselves, for Prometheus. Must not judge: whether a drive fails is the word of the journal.
 
 use super::page::{Family, Page};
 use std::collections::BTreeMap;
-use stend_analyse::journal::{Category, Problem, ProblemSeverity};
+use stend_analyse::journal::{Category, Problem, ProblemSeverity, is_failing};
 use stend_record::parts::LinkState;
 use stend_record::{Health, HostInfo, Parts};
 
@@ -97,7 +97,10 @@ pub(super) fn parts(page: &mut Page, parts: &Parts) {
 /// A number of what a drive says of itself.
 type OfHealth = fn(&Health) -> Option<f64>;
 
-const HEALTH: [(Family, OfHealth); 10] = [
+const HEALTH: [(Family, OfHealth); 11] = [
+    (("stend_disk_failing", "gauge", "1: the drive fails by its own word, as the journal judges it."), |h| {
+        is_failing(h).map(|failing| f64::from(u8::from(failing)))
+    }),
     (("stend_disk_healthy", "gauge", "1: the drive passes its own health check."), |h| {
         h.passed.map(|passed| f64::from(u8::from(passed)))
     }),

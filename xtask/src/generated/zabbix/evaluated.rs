@@ -180,6 +180,109 @@ fn every_pattern_finds_its_metric_on_a_recorded_page_and_no_pattern_finds_two() 
     }
 }
 
+/// Whether an expression of last values holds on a page, for all that was discovered there; `None` where it asks for more than last values, or
+/// one is missing.
+fn holds(page: &[Sample], rule: &Value, expression: &str) -> Option<bool> {
+    let of_item = |named: &str| {
+        let key = named.strip_prefix(&format!("last(/{TEMPLATE}/"))?.strip_suffix(')')?;
+        let items = list(&rule["item_prototypes"]);
+        let item = items.iter().find(|item| text(&item["key"]) == key)?;
+        // The page has one of each kind: without labels of what was discovered the pattern finds it.
+        let pattern = pattern(item).0;
+        let (name, inside) = split(pattern);
+        let fixed: Vec<&str> = inside.split(',').filter(|label| !label.contains("{#")).collect();
+        let found = matched(page, &format!("{name}{{{}}}", fixed.join(",")));
+        let factor = if item["preprocessing"][1]["type"] == "MULTIPLIER" { 100.0 } else { 1.0 };
+        found.first().map(|(.., value)| value * factor)
+    };
+    let side = |of: &str| of.parse::<f64>().ok().or_else(|| of_item(of));
+    let (states, _) = expression.split_once(" and nodata(")?;
+    let mut all = true;
+    for condition in states.split(" and ") {
+        let word = [">=", "<", ">", "="].into_iter().find(|word| condition.contains(word))?;
+        let (left, right) = condition.split_once(word)?;
+        let (left, right): (f64, f64) = (side(left)?, side(right)?);
+        all &= match word {
+            ">=" => left >= right,
+            "<" => left < right,
+            ">" => left > right,
+            _ => left == right,
+        };
+    }
+    Some(all)
+}
+
+#[test]
+fn a_drive_that_is_only_too_warm_raises_that_alarm_alone_and_a_pool_that_is_degraded_its_own() {
+    let page = page();
+    // As smartctl tells of a warm drive of NVMe.
+    let value = |name: &str| matched(&page, name)[0].2;
+    assert_eq!((value("stend_disk_critical_warning"), value("stend_disk_healthy")), (2.0, 0.0));
+    let whole = template(Lang::En)["zabbix_export"]["templates"][0].clone();
+    let mut raised = Vec::new();
+    for rule in list(&whole["discovery_rules"]) {
+        for trigger in list(&rule["trigger_prototypes"]) {
+            let is_raised = holds(&page, &rule, text(&trigger["expression"])) == Some(true);
+            raised.extend(is_raised.then(|| text(&trigger["name"]).to_string()));
+        }
+    }
+    let expected = [
+        "Drive {#DEVICE} is too warm",
+        "Array {#DEVICE} lacks drives",
+        "Pool {#ZPOOL} is degraded",
+        "Link of {#DEVICE} is narrower than possible",
+    ];
+    assert_eq!(raised, expected);
+}
+
+#[test]
+fn an_alarm_about_what_has_left_ends() {
+    let whole = template(Lang::En)["zabbix_export"]["templates"][0].clone();
+    for rule in list(&whole["discovery_rules"]) {
+        for trigger in list(&rule["trigger_prototypes"]) {
+            let expression = text(&trigger["expression"]);
+            let (states, end) = expression.rsplit_once(" and nodata(").expect("its end");
+            let item = end.strip_suffix(",5m)=0").expect("five minutes");
+            // All that is asked holds at once, so that one part without values ends it.
+            assert!(states.contains(item) && !states.contains(" or "), "{expression}");
+        }
+    }
+}
+
+/// Rules of the journal by the alarms that stand for them, with the severity that the journal gives (`health.rs` and `judge.rs` there).
+const SEVERITIES: [(&str, &str, &str); 13] = [
+    ("drive_failing", "Drive {#DEVICE} fails by its own word", "critical"),
+    ("drive_hot", "Drive {#DEVICE} is critically hot", "critical"),
+    ("drive_hot", "Drive {#DEVICE} is too warm", "warning"),
+    ("drive_worn", "Drive {#DEVICE} is almost worn", "warning"),
+    ("drive_worn", "Drive {#DEVICE} is worn out", "critical"),
+    ("media_errors", "Drive {#DEVICE}: more media errors", "warning"),
+    ("port_errors", "Port {#DEVICE}: bad packets", "warning"),
+    ("array_degraded", "Array {#DEVICE} lacks drives", "critical"),
+    ("pool_unhealthy", "Pool {#ZPOOL} is degraded", "warning"),
+    ("pool_unhealthy", "Pool {#ZPOOL} is not healthy", "critical"),
+    ("path_down", "Path {#DEVICE}/{#PATH} is down", "warning"),
+    ("link_narrow", "Link of {#DEVICE} is narrower than possible", "warning"),
+    ("nfs_silent", "NFS {#EXPORT} at {#MOUNT} does not answer", "critical"),
+];
+
+#[test]
+fn every_alarm_has_the_severity_that_the_journal_gives() {
+    let rules = concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/analyse/src/journal/rules.rs");
+    let rules = std::fs::read_to_string(rules).expect("the rules");
+    for (rule, ..) in SEVERITIES {
+        assert!(rules.contains(&format!("=> \"{rule}\"")), "{rule}");
+    }
+    let whole = template(Lang::En)["zabbix_export"]["templates"][0].clone();
+    let triggers = list(&whole["discovery_rules"]).into_iter().flat_map(|rule| list(&rule["trigger_prototypes"]));
+    let found: BTreeMap<String, String> =
+        triggers.map(|trigger| (text(&trigger["name"]).to_string(), text(&trigger["priority"]).to_string())).collect();
+    let priority = |severity: &str| String::from(if severity == "critical" { "HIGH" } else { "WARNING" });
+    let expected: BTreeMap<String, String> =
+        SEVERITIES.iter().map(|(_, name, severity)| (name.to_string(), priority(severity))).collect();
+    assert_eq!(found, expected);
+}
+
 #[test]
 fn every_expression_names_items_that_there_are_and_nothing_is_there_twice() {
     let whole = template(Lang::En)["zabbix_export"].clone();
