@@ -2,9 +2,11 @@
 //! A test of the binary lets every pattern find its metric in a recorded page.
 
 mod items;
+mod kinds;
 
 use super::File;
-use items::{DISCOVERIES, Discovery, HOST, HOST_TRIGGERS, Item, Then, Trigger};
+use items::{DISCOVERIES, HOST, HOST_TRIGGERS};
+use kinds::{Discovery, Item, Then, Trigger};
 use serde_json::{Value, json};
 use stend_base::{Lang, say};
 
