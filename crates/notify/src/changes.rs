@@ -29,21 +29,9 @@ pub struct Changes {
     muted: BTreeSet<(String, String)>,
     /// Problems that are open and acknowledged.
     acknowledged: BTreeSet<(String, String)>,
-    /// What is added to a time of the host to get ns since 1970.
-    realtime_offset_ns: i64,
 }
 
 impl Changes {
-    /// Changes of a journal whose clock is so many ns behind wall-clock time.
-    pub fn new(realtime_offset_ns: i64) -> Changes {
-        Changes { realtime_offset_ns, ..Changes::default() }
-    }
-
-    /// From now on the clock of the journal is so many ns behind wall-clock time: somebody set the clock, or the host slept.
-    pub fn follow_clock(&mut self, realtime_offset_ns: i64) {
-        self.realtime_offset_ns = realtime_offset_ns;
-    }
-
     /// Rule and object of every problem that is open and muted, as of the last look.
     pub fn muted(&self) -> &BTreeSet<(String, String)> {
         &self.muted
@@ -56,8 +44,14 @@ impl Changes {
     }
 
     /// What happened since the last look, problems in the order in which they opened. What is said of a problem keeps back that it opens, but
-    /// not that it is over: a receiver that knows of it would show it for ever.
-    pub fn look(&mut self, problems: &[Problem], standing: &dyn Fn(&Problem) -> Standing) -> Vec<Item> {
+    /// not that it is over: a receiver that knows of it would show it for ever. `unix_s` has the seconds since 1970 at a time of the host: where
+    /// it slept, or its clock was set, what was before keeps the time that it had.
+    pub fn look(
+        &mut self,
+        problems: &[Problem],
+        unix_s: &dyn Fn(Nanos) -> i64,
+        standing: &dyn Fn(&Problem) -> Standing,
+    ) -> Vec<Item> {
         self.muted.clear();
         self.acknowledged.clear();
         let mut found = Vec::new();
@@ -77,7 +71,7 @@ impl Changes {
             let before = self.seen.insert(key.clone(), now);
             if before == Some(now) {
                 // What was sent before it was muted is no news for the receivers, and their queue knows that.
-                found.extend((was_kept_back && is_open).then(|| self.item(problem, Happening::Opened)));
+                found.extend((was_kept_back && is_open).then(|| item_of(problem, Happening::Opened, unix_s)));
                 continue;
             }
             let was_open = before.is_some_and(|(opened, _, open, times)| open && (opened, times) == (now.0, now.3));
@@ -100,27 +94,26 @@ impl Changes {
             }
             // It opened and closed between two looks: both are sent, unless people wanted to hear neither.
             if happened == Happening::Closed && !was_open && says == Standing::Plain {
-                found.push(self.item(problem, Happening::Opened));
+                found.push(item_of(problem, Happening::Opened, unix_s));
             }
-            found.push(self.item(problem, happened));
+            found.push(item_of(problem, happened, unix_s));
         }
         found
     }
+}
 
-    fn item(&self, problem: &Problem, happened: Happening) -> Item {
-        let unix = |at: Nanos| self.realtime_offset_ns.saturating_add_unsigned(at.0).div_euclid(1_000_000_000);
-        Item {
-            happened,
-            rule: problem.rule.key().to_string(),
-            category: problem.rule.limits().category.key().to_string(),
-            is_critical: problem.severity == ProblemSeverity::Critical,
-            object: problem.object.clone(),
-            name: problem.rule.name(),
-            evidence: problem.evidence.clone(),
-            advice: problem.rule.advice(),
-            opened: unix(problem.opened),
-            closed: problem.closed.map(unix).filter(|_| happened == Happening::Closed),
-        }
+fn item_of(problem: &Problem, happened: Happening, unix_s: &dyn Fn(Nanos) -> i64) -> Item {
+    Item {
+        happened,
+        rule: problem.rule.key().to_string(),
+        category: problem.rule.limits().category.key().to_string(),
+        is_critical: problem.severity == ProblemSeverity::Critical,
+        object: problem.object.clone(),
+        name: problem.rule.name(),
+        evidence: problem.evidence.clone(),
+        advice: problem.rule.advice(),
+        opened: unix_s(problem.opened),
+        closed: problem.closed.map(unix_s).filter(|_| happened == Happening::Closed),
     }
 }
 
@@ -128,6 +121,11 @@ impl Changes {
 mod tests {
     use super::*;
     use stend_base::Say;
+
+    /// A host that started 1000 s after 1970.
+    fn unix_s(at: Nanos) -> i64 {
+        1000 + (at.0 / 1_000_000_000) as i64
+    }
 
     fn problem(severity: ProblemSeverity, closed: Option<u64>, times: u32) -> Problem {
         Problem {
@@ -144,9 +142,9 @@ mod tests {
     #[test]
     fn a_problem_is_told_when_it_opens_worsens_closes_and_comes_back_and_not_again() {
         let (warning, critical) = (ProblemSeverity::Warning, ProblemSeverity::Critical);
-        let mut changes = Changes::new(1_000_000_000_000);
+        let mut changes = Changes::default();
         let mut look = |problem: Problem| -> Vec<(Happening, bool, i64, Option<i64>)> {
-            let told = changes.look(&[problem], &|_| Standing::Plain).into_iter();
+            let told = changes.look(&[problem], &unix_s, &|_| Standing::Plain).into_iter();
             told.map(|item| (item.happened, item.is_critical, item.opened, item.closed)).collect()
         };
         assert_eq!(look(problem(warning, None, 1)), [(Happening::Opened, false, 1100, None)]);
@@ -159,23 +157,24 @@ mod tests {
     }
 
     #[test]
-    fn after_the_host_slept_the_times_of_messages_are_those_of_the_wall() {
-        let mut changes = Changes::new(1_000_000_000_000);
+    fn after_the_host_slept_the_times_of_messages_are_those_of_the_wall_and_what_was_before_keeps_its_own() {
+        // An hour, at 150 s by a clock that stands still meanwhile.
+        let slept = |at: Nanos| unix_s(at) + if at < Nanos::secs(150) { 0 } else { 3600 };
+        let mut changes = Changes::default();
         let warning = ProblemSeverity::Warning;
         let mut times = |problem: Problem| {
-            changes.follow_clock(4_600_000_000_000);
-            let items = changes.look(&[problem], &|_| Standing::Plain).into_iter();
+            let items = changes.look(&[problem], &slept, &|_| Standing::Plain).into_iter();
             items.map(|item| (item.opened, item.closed)).collect::<Vec<_>>()
         };
-        assert_eq!(times(problem(warning, None, 1)), [(4700, None)]);
-        assert_eq!(times(problem(warning, Some(200), 1)), [(4700, Some(4800))]);
+        assert_eq!(times(problem(warning, None, 1)), [(1100, None)]);
+        assert_eq!(times(problem(warning, Some(200), 1)), [(1100, Some(4800))]);
     }
 
     /// What is heard of looks at a problem, of which people say something meanwhile.
     fn heard(looks: &[(Option<u64>, u32, ProblemSeverity, Standing)]) -> Vec<Vec<Happening>> {
-        let mut changes = Changes::new(0);
+        let mut changes = Changes::default();
         let look = |(closed, times, severity, says): &(Option<u64>, u32, ProblemSeverity, Standing)| {
-            let items = changes.look(&[problem(*severity, *closed, *times)], &|_| *says);
+            let items = changes.look(&[problem(*severity, *closed, *times)], &unix_s, &|_| *says);
             items.into_iter().map(|item| item.happened).collect()
         };
         looks.iter().map(look).collect()
@@ -197,10 +196,10 @@ mod tests {
         let over = (Some(200), 1, warning, Muted);
         assert_eq!(heard(&[plain, muted, over]), [vec![Opened], vec![], vec![Closed]]);
         assert_eq!(heard(&[plain, muted, over, (None, 2, warning, Muted)])[3], vec![]);
-        let mut changes = Changes::new(0);
-        changes.look(&[problem(warning, None, 1)], &|_| Muted);
+        let mut changes = Changes::default();
+        changes.look(&[problem(warning, None, 1)], &unix_s, &|_| Muted);
         assert_eq!(changes.muted().iter().map(|(rule, _)| rule.as_str()).collect::<Vec<_>>(), ["drive_hot"]);
-        changes.look(&[problem(warning, Some(200), 1)], &|_| Muted);
+        changes.look(&[problem(warning, Some(200), 1)], &unix_s, &|_| Muted);
         assert!(changes.muted().is_empty(), "it is over");
     }
 
@@ -224,11 +223,11 @@ mod tests {
 
     #[test]
     fn a_recorder_that_begins_again_knows_that_an_acknowledged_problem_is_open() {
-        let mut changes = Changes::new(0);
+        let mut changes = Changes::default();
         let known = |_: &Problem| Standing::Acknowledged;
-        assert_eq!(changes.look(&[problem(ProblemSeverity::Warning, None, 1)], &known), []);
+        assert_eq!(changes.look(&[problem(ProblemSeverity::Warning, None, 1)], &unix_s, &known), []);
         assert_eq!(changes.acknowledged().iter().map(|(rule, _)| rule.as_str()).collect::<Vec<_>>(), ["drive_hot"]);
-        changes.look(&[problem(ProblemSeverity::Warning, Some(200), 1)], &known);
+        changes.look(&[problem(ProblemSeverity::Warning, Some(200), 1)], &unix_s, &known);
         assert!(changes.acknowledged().is_empty(), "it is over");
     }
 }

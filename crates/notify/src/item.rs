@@ -67,6 +67,9 @@ pub struct Message {
     pub made: i64,
     /// How often it was tried.
     pub tries: u32,
+    /// How often the receiver answered that it has moved.
+    #[serde(default)]
+    pub moved: u32,
     /// Not tried before then, seconds since 1970.
     pub next: i64,
     /// Messages to this receiver that were given up before this one.

@@ -258,7 +258,7 @@ impl Shared {
             let mut held = self.lock();
             held.sending -= 1;
             match &sent {
-                Ok(()) => held.state.sent(&message),
+                Ok(()) => held.state.sent(&message, now()),
                 Err(unsent) => {
                     held.state.failed(&message, now(), unsent.has_moved);
                     let waiting = held.state.queue.iter_mut().find(|waiting| waiting.id == message.id);

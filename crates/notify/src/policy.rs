@@ -15,9 +15,9 @@ pub const TRIED_FOR: i64 = 72 * 3600;
 const HELD_FOR: i64 = 31 * 86_400;
 /// First and longest pause between two tries, seconds.
 const PAUSE: (i64, i64) = (10, 600);
-/// The same where a receiver answers that it has moved: somebody has to look at its address, and it may have kept the message. In 72 hours it
-/// gets a message four times.
-const PAUSE_MOVED: (i64, i64) = (3600, 86_400);
+/// The same where a receiver answers that it has moved: somebody has to look at its address, and it may have kept the message. A proxy that is
+/// being mended redirects for an hour or a shift. In 72 hours it gets a message five times.
+const PAUSES_MOVED: [i64; 3] = [3600, 6 * 3600, 86_400];
 /// A recorder that was started again has this long, in seconds, to find an open problem again before one that is well counts as over.
 const FOUND_AGAIN: i64 = 600;
 /// A clock that moves by more than this against the other one was set, or the host slept, seconds: NTP corrects less.
@@ -242,21 +242,25 @@ impl State {
         Some(Message { lost: self.lost.get(receiver).copied().unwrap_or_default(), ..due.clone() })
     }
 
-    /// A message was taken.
-    pub fn sent(&mut self, message: &Message) {
+    /// A message was taken. Others that wait for hours, because the receiver answered that it has moved, are due: it is back.
+    pub fn sent(&mut self, message: &Message, clock: Clock) {
+        self.follow_clock(clock);
         self.queue.retain(|waiting| waiting.id != message.id);
         self.lost.remove(&message.receiver);
+        let of_receiver = self.queue.iter_mut().filter(|waiting| waiting.receiver == message.receiver);
+        let waits_for_hours = |waiting: &&mut Message| waiting.next.saturating_sub(clock.unix) > PAUSE.1;
+        of_receiver.filter(waits_for_hours).for_each(|waiting| waiting.next = clock.unix);
     }
 
     /// A message was not taken; it is tried again after a pause that doubles, or seldom if the receiver has moved.
     pub fn failed(&mut self, message: &Message, clock: Clock, has_moved: bool) {
         self.follow_clock(clock);
         if let Some(waiting) = self.queue.iter_mut().find(|waiting| waiting.id == message.id) {
-            let pause = match (has_moved, waiting.tries) {
-                (true, 0) => PAUSE_MOVED.0,
-                (true, _) => PAUSE_MOVED.1,
-                (false, tries) => (PAUSE.0 << tries.min(10)).min(PAUSE.1),
+            let pause = match has_moved {
+                true => PAUSES_MOVED[(waiting.moved as usize).min(PAUSES_MOVED.len() - 1)],
+                false => (PAUSE.0 << waiting.tries.min(10)).min(PAUSE.1),
             };
+            waiting.moved += u32::from(has_moved);
             waiting.next = clock.unix + pause;
             waiting.tries += 1;
         }
@@ -322,7 +326,8 @@ impl State {
             let receiver = receiver.name.clone();
             let items = items.clone();
             let is_held = false;
-            let mut message = Message { id, receiver, is_digest, items, made, tries: 0, next, lost: 0, muted, is_held };
+            let mut message =
+                Message { id, receiver, is_digest, items, made, tries: 0, moved: 0, next, lost: 0, muted, is_held };
             message.is_held = self.approved.as_ref().is_some_and(|kinds| !kinds.contains(&message.kind()));
             self.queue.push(message);
         }
@@ -367,6 +372,7 @@ pub fn test_message(receiver: &str, unix: i64) -> Message {
         items: Vec::new(),
         made: unix,
         tries: 0,
+        moved: 0,
         next: unix,
         lost: 0,
         muted: 0,
@@ -383,5 +389,7 @@ pub fn limits() -> Say {
     )
 }
 
+#[cfg(test)]
+mod moved_tests;
 #[cfg(test)]
 mod tests;

@@ -74,7 +74,7 @@ fn three_days_with_a_flapping_drive_are_one_problem_a_handful_of_messages_and_a_
     let scratch = Scratch::new();
     let path = scratch.join("fast.stend");
     let writer = store::create(&path, header(), Options::default()).unwrap();
-    let (mut journal, mut keeper, mut changes) = (Journal::default(), Keeper::default(), Changes::new(0));
+    let (mut journal, mut keeper, mut changes) = (Journal::default(), Keeper::default(), Changes::default());
     let (mut heard, mut kept_most, mut flaps) = (Vec::new(), 0, 0);
     for s in (0..HOURS * 3600).step_by(STEP as usize) {
         if let Some(kind) = plugged(s) {
@@ -92,7 +92,7 @@ fn three_days_with_a_flapping_drive_are_one_problem_a_handful_of_messages_and_a_
             writer.append(Entry::Event(event));
         }
         journal.add(sample.clone());
-        heard.extend(changes.look(journal.problems(), &|_| Standing::Plain));
+        heard.extend(changes.look(journal.problems(), &|_| 0, &|_| Standing::Plain));
         let found = keeper.changes(journal.problems());
         kept_most = kept_most.max(journal.problems().len());
         journal.forget_closed(at);

@@ -5,17 +5,17 @@ use super::*;
 const FILE: &str = "digest: 1h\nquiet: {from: \"23:00\", to: \"07:00\"}\ncategories: {temperature: {warning: now}, pool: {warning: never}}\n\
     receivers: {a: {syslog: {}}, b: {syslog: {}}}\n";
 
-fn file() -> NotifyFile {
+pub(super) fn file() -> NotifyFile {
     stend_spec::parse::notify(FILE, "n.yaml").unwrap()
 }
 
-fn at(hours: i64, minutes: i64) -> Clock {
+pub(super) fn at(hours: i64, minutes: i64) -> Clock {
     let minute = hours * 60 + minutes;
     Clock { unix: 1_000_000_000 + minute * 60, monotonic: minute * 60, minute: (minute % 1440) as u16 }
 }
 
 /// The moment of so many seconds since 1970.
-fn second(unix: i64) -> Clock {
+pub(super) fn second(unix: i64) -> Clock {
     Clock { unix, monotonic: unix - 1_000_000_000, minute: 0 }
 }
 
@@ -30,7 +30,7 @@ fn found_well(state: &mut State, categories: &[&str]) {
     state.found_well(&categories.iter().map(of).collect(), &["sda".to_string()].into());
 }
 
-fn item(happened: Happening, category: &str, is_critical: bool) -> Item {
+pub(super) fn item(happened: Happening, category: &str, is_critical: bool) -> Item {
     Item {
         happened,
         rule: format!("{category}_rule"),
@@ -133,31 +133,8 @@ fn what_is_not_taken_is_tried_again_ever_more_seldom_and_given_up_after_days() {
     state.note(&file, item(Happening::Opened, "drive", true), Clock { minute: 720, ..second(unix) });
     let next = state.due("a", unix).unwrap();
     assert_eq!(next.lost, 1, "the next message says how many were lost");
-    state.sent(&next);
+    state.sent(&next, second(unix));
     assert_eq!((state.due("a", unix), state.due("b", unix).map(|message| message.lost)), (None, Some(1)));
-}
-
-#[test]
-fn a_receiver_that_has_moved_gets_a_message_four_times_and_at_once_when_its_file_was_changed() {
-    let (file, mut state) = (file(), State::default());
-    let begin = at(12, 0).unix;
-    state.begin(&file, at(12, 0));
-    state.note(&file, item(Happening::Opened, "array", true), at(12, 0));
-    let mut sent = Vec::new();
-    for unix in (begin..begin + 80 * 3600).step_by(600) {
-        if let Some(message) = state.due("a", unix) {
-            sent.push((unix - begin) / 3600);
-            state.failed(&message, second(unix), true);
-        }
-        state.tick(&file, Clock { minute: 720, ..second(unix) });
-    }
-    assert_eq!(sent, [0, 1, 25, 49]);
-    state.note(&file, item(Happening::Opened, "drive", true), second(begin));
-    let message = state.due("a", begin).unwrap();
-    state.failed(&message, second(begin), true);
-    assert_eq!(state.due("a", begin + 700), None);
-    state.begin(&file, second(begin + 700));
-    assert!(state.due("a", begin + 700).is_some(), "a recorder that begins again tries it");
 }
 
 #[test]
@@ -191,7 +168,7 @@ fn no_message_overtakes_an_older_one_about_the_same_problem_and_others_do_not_wa
     state.note(&file, other, at(12, 1));
     assert_eq!(state.due("a", unix + 101).map(|message| message.items[0].object.clone()), Some("sdb".into()));
     assert_eq!(due(&state, unix + 1000), Some(Happening::Opened));
-    state.sent(&state.due("a", unix + 1000).unwrap());
+    state.sent(&state.due("a", unix + 1000).unwrap(), second(unix + 1000));
     assert_eq!(due(&state, unix + 1000), Some(Happening::Closed));
 }
 
@@ -469,7 +446,7 @@ fn each_kind_waits_for_a_person_and_later_ones_go_by_themselves() {
     assert_eq!(state.queue.len(), 1);
     state.approve("array_rule/opened");
     let first = state.due("vendor", now.unix).unwrap();
-    state.sent(&first);
+    state.sent(&first, now);
     state.note(&file, of("md1", Happening::Opened), now);
     assert_eq!(due(&state, now).as_deref(), Some("md1"), "it goes by itself");
     // Another address was not approved.
@@ -478,7 +455,7 @@ fn each_kind_waits_for_a_person_and_later_ones_go_by_themselves() {
     assert_eq!(due(&elsewhere, now), None);
     state.hold_kinds("https://vendor.example");
     let second = state.due("vendor", now.unix).unwrap();
-    state.sent(&second);
+    state.sent(&second, now);
     // That it is over is another kind.
     state.note(&file, of("md1", Happening::Closed), now);
     assert_eq!(due(&state, now), None);

@@ -109,7 +109,6 @@ impl Notifier {
     /// Errors: those of reading and parsing it.
     pub fn new(file: &str) -> Result<Notifier> {
         let parsed = read(file)?;
-        let realtime_offset_ns = ahead_ns();
         let (to, said) = channel();
         let to = Mutex::new(to);
         // The recorder may have ended.
@@ -117,10 +116,10 @@ impl Notifier {
         Ok(Notifier {
             file: parsed,
             directory: stend_session::notify_directory(file)?,
-            changes: Changes::new(realtime_offset_ns),
+            changes: Changes::default(),
             marks: None,
             host: String::new(),
-            clock: WallClock::ahead_by(realtime_offset_ns),
+            clock: WallClock::ahead_by(ahead_ns()),
             muted: BTreeSet::new(),
             acknowledged: BTreeSet::new(),
             well: Default::default(),
@@ -169,11 +168,9 @@ impl Notifier {
 
     /// Looks at the journal, and prints what its threads have to say.
     pub fn look(&mut self, journal: &Journal, out: &Out) {
-        // A message about now has the time of now.
-        self.changes.follow_clock(ahead_ns());
         let marks = self.marks.as_ref().map(WatchedMarks::now).unwrap_or_default();
         let now = super::journal::now_unix();
-        let items = self.changes.look(journal.problems(), &|problem| {
+        let items = self.changes.look(journal.problems(), &|at| self.clock.unix_s(at), &|problem| {
             let problem = problem.occurrence(&self.clock);
             match (marks.muted(&self.host, &problem, now), marks.acknowledged(&self.host, &problem)) {
                 (Some(_), _) => Standing::Muted,

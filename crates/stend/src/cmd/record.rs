@@ -152,7 +152,7 @@ mod tests {
 
     #[test]
     fn a_problem_that_was_over_for_an_hour_when_that_is_known_is_still_told_and_the_next_one_too() {
-        let (mut known, mut changes) = (Known::default(), Changes::new(0));
+        let (mut known, mut changes) = (Known::default(), Changes::default());
         let mut heard = Vec::new();
         for s in 0..8_000 {
             if [10, 7_300].contains(&s) {
@@ -163,7 +163,10 @@ mod tests {
             let sample = Sample { at: Nanos(s * 1_000_300_000), ..Sample::default() };
             known.take(&sample, &mut |journal| {
                 heard.extend(
-                    changes.look(journal.problems(), &|_| Standing::Plain).into_iter().map(|item| item.happened),
+                    changes
+                        .look(journal.problems(), &|_| 0, &|_| Standing::Plain)
+                        .into_iter()
+                        .map(|item| item.happened),
                 );
             });
         }
