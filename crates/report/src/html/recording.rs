@@ -5,7 +5,7 @@ use crate::figures::{NONE, utc};
 use crate::markup::Markup;
 use crate::svg::WIDTH_PAGE;
 use crate::{journal, recording};
-use stend_analyse::journal::Problem;
+use stend_analyse::journal::{Problem, is_failing};
 use stend_analyse::recording::Recorded;
 use stend_analyse::recording_lines::{RecordedDrive, Spread};
 use stend_base::{Lang, Say, format, say};
@@ -113,10 +113,12 @@ fn health(m: &mut Markup, found: &Recorded) {
         table(m, "numbers", &columns, |m| {
             for (device, health) in &found.health {
                 let count = |of: Option<u64>| Say::same(of.map_or_else(|| NONE.to_string(), format::count));
-                let passed = health.passed.map_or(Say::same(NONE), |passed| match passed {
-                    true => say!("✔ passed", "✔ исправен"),
-                    false => say!("✖ fails", "✖ неисправен"),
-                });
+                let passed = match (is_failing(health), health.passed) {
+                    (Some(true), _) => say!("✖ fails", "✖ неисправен"),
+                    (_, Some(false)) => say!("! warns", "! предупреждает"),
+                    (_, Some(true)) => say!("✔ passed", "✔ исправен"),
+                    (_, None) => Say::same(NONE),
+                };
                 let written = health
                     .bytes_written
                     .map_or(Say::same(NONE), |bytes| Say::both(|lang| format::number(bytes as f64 / 1e12, lang)));

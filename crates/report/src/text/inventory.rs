@@ -2,6 +2,7 @@
 
 use super::layout::{clean, columns};
 use crate::words;
+use stend_analyse::journal::is_failing;
 use stend_base::{Bytes, Lang, Say, format, say};
 use stend_record::parts::{Link, LinkState};
 use stend_record::{FabricPath, Health, Inventory, InventoryDevice, WriteAccess};
@@ -144,10 +145,15 @@ fn reached(path: &FabricPath) -> Say {
 }
 
 fn healthy(health: &Health) -> Say {
-    let verdict = health.passed.map(|passed| match passed {
-        true => say!("health: passed", "состояние: исправен"),
-        false => say!("health: FAILING by its own verdict", "состояние: НЕИСПРАВЕН по собственной оценке"),
-    });
+    let verdict = match (is_failing(health), health.passed) {
+        (Some(true), _) => {
+            Some(say!("health: FAILING by its own verdict", "состояние: НЕИСПРАВЕН по собственной оценке"))
+        }
+        // It is too warm, for example.
+        (_, Some(false)) => Some(say!("health: warns, does not fail", "состояние: предупреждает, но исправен")),
+        (_, Some(true)) => Some(say!("health: passed", "состояние: исправен")),
+        (_, None) => None,
+    };
     let used = health.used_percent.map(|n| say!("endurance used {n} %", "ресурс израсходован на {n} %"));
     let spare = health.spare_percent.map(|n| say!("spare blocks {n} %", "резервных блоков {n} %"));
     let errors = health.media_errors.map(|n| say!("media errors {n}", "ошибок носителя {n}"));
@@ -185,6 +191,15 @@ fn ranges(numbers: &[u32]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_drive_that_is_only_too_warm_is_not_called_failing() {
+        let says = |passed, critical_warning| healthy(&Health { passed, critical_warning, ..Health::default() }).en;
+        assert_eq!(says(Some(false), Some(2)), "health: warns, does not fail");
+        assert_eq!(says(Some(false), Some(6)), "health: FAILING by its own verdict");
+        assert_eq!(says(None, Some(8)), "health: FAILING by its own verdict");
+        assert_eq!((says(Some(true), Some(0)), says(None, Some(0))), ("health: passed".into(), String::new()));
+    }
     use expect_test::{expect, expect_file};
     use stend_base::Bytes;
     use stend_record::parts::Parts;
