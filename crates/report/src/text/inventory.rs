@@ -191,15 +191,6 @@ fn ranges(numbers: &[u32]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_drive_that_is_only_too_warm_is_not_called_failing() {
-        let says = |passed, critical_warning| healthy(&Health { passed, critical_warning, ..Health::default() }).en;
-        assert_eq!(says(Some(false), Some(2)), "health: warns, does not fail");
-        assert_eq!(says(Some(false), Some(6)), "health: FAILING by its own verdict");
-        assert_eq!(says(None, Some(8)), "health: FAILING by its own verdict");
-        assert_eq!((says(Some(true), Some(0)), says(None, Some(0))), ("health: passed".into(), String::new()));
-    }
     use expect_test::{expect, expect_file};
     use stend_base::Bytes;
     use stend_record::parts::Parts;
@@ -268,6 +259,15 @@ mod tests {
             ..HostFacts::default()
         };
         Inventory { host, devices, parts: Parts { links: vec![link], ..Parts::default() } }
+    }
+
+    #[test]
+    fn a_drive_that_is_only_too_warm_is_not_called_failing() {
+        let says = |passed, critical_warning| healthy(&Health { passed, critical_warning, ..Health::default() }).en;
+        assert_eq!(says(Some(false), Some(2)), "health: warns, does not fail");
+        assert_eq!(says(Some(false), Some(6)), "health: FAILING by its own verdict");
+        assert_eq!(says(None, Some(8)), "health: FAILING by its own verdict");
+        assert_eq!((says(Some(true), Some(0)), says(None, Some(0))), ("health: passed".into(), String::new()));
     }
 
     #[test]
