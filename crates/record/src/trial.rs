@@ -134,6 +134,14 @@ impl TrialRecord {
         self.outcome.iter_mut().chain(self.parts.iter_mut().flat_map(|part| &mut part.outcome))
     }
 
+    /// How it ended as far as is known: on all load hosts together, or else on each where it did while another one was lost.
+    pub fn known_outcomes(&self) -> Vec<&TrialOutcome> {
+        match &self.outcome {
+            Some(whole) => vec![whole],
+            None => self.parts.iter().filter_map(|part| part.outcome.as_ref()).collect(),
+        }
+    }
+
     /// What each load host did: one part with everything where there is one.
     pub fn by_host(&self) -> Vec<(HostId, &[Slice], Option<&TrialOutcome>)> {
         match self.parts.as_slice() {

@@ -219,7 +219,7 @@ fn is_filled(run: &RunRecord, plan: &Plan) -> bool {
 
 /// (I/Os that failed, blocks that were not as written) of all trials and rounds.
 fn faults(run: &RunRecord, all: &[&TrialRecord]) -> (u64, u64) {
-    let outcomes = || all.iter().filter_map(|trial| trial.outcome.as_ref());
+    let outcomes = || all.iter().flat_map(|trial| trial.known_outcomes());
     let wrong = |outcome: &TrialOutcome| outcome.verification.as_ref().map_or(0, |found| found.all().wrong());
     let errors = outcomes().flat_map(|outcome| &outcome.errors).fold(0, |sum: u64, e| sum.saturating_add(e.count));
     (errors, outcomes().map(wrong).chain(run.crashes().map(Crash::wrong)).fold(0, u64::saturating_add))
@@ -247,7 +247,9 @@ fn last_boot(run: &RunRecord) -> String {
 fn last_time(run: &RunRecord) -> Nanos {
     let events = run.events.iter().map(|event| event.at);
     let samples = run.hosts().iter().filter_map(|host| host.samples.last()).map(|sample| sample.at);
-    let ends = |trial: &&TrialRecord| trial.outcome.as_ref().map_or(trial.started, |outcome| outcome.window_end);
+    let ends = |trial: &&TrialRecord| {
+        trial.known_outcomes().iter().map(|outcome| outcome.window_end).max().unwrap_or(trial.started)
+    };
     let trials = run.executed();
     events.chain(samples).chain(trials.iter().map(ends)).max().unwrap_or_default()
 }

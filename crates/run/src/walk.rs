@@ -204,9 +204,11 @@ impl Walk {
 
     /// Keeps what one of several load hosts has told, which changes nothing else.
     pub(crate) fn keep(&mut self, entry: Entry, now: Nanos) {
-        match entry {
+        match &entry {
             Entry::Slices { .. } => self.load_goes_on(now),
             Entry::IoLog { .. } => self.is_heard(now),
+            // Another host of the trial was lost; what was wrong here was wrong.
+            Entry::TrialEnd { outcome, .. } => self.count_faults(outcome),
             _ => {}
         }
         self.append(entry);

@@ -218,6 +218,35 @@ fn on_a_stand_that_is_built_for_a_block_a_session_measures_that_block_and_the_ru
     assert_eq!((blocks, second.waits, second.state), (vec![1, 1], false, RunState::Complete));
 }
 
+/// How a trial ended that read 5 blocks otherwise than they had been written.
+fn wrong_outcome() -> Box<stend_record::TrialOutcome> {
+    let running = Checked { defects: [5, 0, 0, 0, 0, 0, 0], ..Checked::default() };
+    let found = Verification { memory: Bytes(0), running, after: ReadBack::NotAsked, examples: Vec::new() };
+    let failed = IoErrors { stream: 0, op: Op::Read, errno: 5, count: 3, first_offset: Some(0) };
+    let outcome = fixture::outcome(TrialStatus::Mismatch);
+    Box::new(stend_record::TrialOutcome { verification: Some(found), errors: vec![failed], ..outcome })
+}
+
+#[test]
+fn what_was_wrong_in_a_trial_that_lost_another_host_is_counted_in_its_session_and_after() {
+    let mut walk = in_first_trial();
+    let ended = |host| Entry::TrialEnd { host, trial: 0, outcome: wrong_outcome() };
+    walk.keep(ended(HostId(0)), Nanos(2));
+    assert_eq!(walk.faults(), (3, 5));
+    let mut run = interrupted_run();
+    run.header.inputs.target.hosts = 2;
+    let info = HostInfo { name: "b".into(), ..run.load().info.clone() };
+    run.apply(Entry::Host { host: HostId(1), info: Box::new(info) });
+    let asked = Box::new(run.trials[0].asked.clone());
+    run.apply(Entry::TrialStart { trial: 2, case: 0, block: 1, round: false, asked, at: Nanos(4) });
+    run.apply(Entry::TrialEnd { host: HostId(0), trial: 2, outcome: wrong_outcome() });
+    let lost = EventKind::HostLost { detail: "gone".into() };
+    run.apply(Entry::Event(Event { at: Nanos(5), host: HostId(1), kind: lost }));
+    assert!(run.trials[2].outcome.is_none(), "it did not end on all");
+    let earlier = crate::resume::progressed(&run).unwrap();
+    assert_eq!((earlier.errors, earlier.mismatches), (3, 5));
+}
+
 #[test]
 fn a_complete_run_is_not_resumed() {
     let mut run = interrupted_run();

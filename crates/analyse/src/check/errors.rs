@@ -46,7 +46,7 @@ fn count(case: &CaseTrials<'_>) -> Failures {
     for trial in &case.all {
         let in_slices = trial.slices.iter().fold(0u64, |sum, s| sum.saturating_add(s.errors));
         let mut in_classes = 0u64;
-        for class in trial.outcome.iter().flat_map(|o| &o.errors) {
+        for class in trial.known_outcomes().into_iter().flat_map(|o| &o.errors) {
             in_classes = in_classes.saturating_add(class.count);
             if class.errno == 0 {
                 found.short = found.short.saturating_add(class.count);
@@ -57,9 +57,9 @@ fn count(case: &CaseTrials<'_>) -> Failures {
                 (most, found.errno) = (class.count, Some(class.errno));
             }
         }
-        // A trial that was cut off has its errors in slices only.
+        // A trial that was cut off, or a host of it, has its errors in slices only.
         found.errors = found.errors.saturating_add(in_slices.saturating_sub(in_classes));
-        let unfinished = trial.outcome.as_ref().map_or(0, |o| o.censored.len() as u64);
+        let unfinished: u64 = trial.known_outcomes().iter().map(|o| o.censored.len() as u64).sum();
         found.unfinished = found.unfinished.saturating_add(unfinished);
     }
     found
@@ -125,6 +125,17 @@ mod tests {
         let record = run().trial(0).change(|_, slices| slices[3].errors = 7).unfinished().record();
         let found = errors(&by_case(&record)[0]);
         assert_eq!((found.status, found.measured.ru.as_str()), (CheckStatus::Fail, "7 с ошибкой"));
+    }
+
+    #[test]
+    fn errors_on_a_host_are_not_lost_with_another_host_of_the_trial() {
+        let change = |o: &mut stend_record::TrialOutcome, _: &mut Vec<_>| o.errors = vec![class(5, 100), class(0, 2)];
+        let failed = run().trial(0).change(change).done().record();
+        let lost = run().trial(0).unfinished().record();
+        let record = crate::fixture::several(vec![("a".into(), failed), ("b".into(), lost)]);
+        assert!(record.trials[0].outcome.is_none(), "it did not end on all");
+        let found = errors(&by_case(&record)[0]);
+        assert_eq!((found.status, found.measured.en.as_str()), (CheckStatus::Fail, "100 failed (errno 5), 2 short"));
     }
 
     #[test]

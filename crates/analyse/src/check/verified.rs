@@ -13,8 +13,8 @@ pub fn verified(case: &CaseTrials<'_>) -> CheckResult {
     if case.asked.streams.iter().all(|stream| stream.verify.is_none()) {
         return check.not_applicable(say!("Nothing was verified.", "Сверка не заказана."));
     }
-    let found: Vec<&Verification> =
-        case.all.iter().filter_map(|trial| trial.outcome.as_ref()?.verification.as_ref()).collect();
+    let ended = case.all.iter().flat_map(|trial| trial.known_outcomes());
+    let found: Vec<&Verification> = ended.filter_map(|outcome| outcome.verification.as_ref()).collect();
     let mut all = Checked::default();
     found.iter().for_each(|verification| all.add(&verification.all()));
     if all.wrong() > 0 {
@@ -242,6 +242,18 @@ mod tests {
             Записи выполнены лишь частично. Об ошибке объект не сообщил; его скорость ничего не значит. Сохраните файл прогона как доказательство.
         "#]],
         );
+    }
+
+    #[test]
+    fn wrong_data_fail_also_in_a_trial_that_lost_another_host() {
+        let set = |o: &mut stend_record::TrialOutcome, _: &mut Vec<_>| o.verification = Some(torn(Found::Zeros));
+        let wrong = run_of(vec![mix()]).trial(0).change(set).done().record();
+        let lost = run_of(vec![mix()]).trial(0).unfinished().record();
+        let record = crate::fixture::several(vec![("a".into(), wrong), ("b".into(), lost)]);
+        assert!(record.trials[0].outcome.is_none(), "it did not end on all");
+        let found = verified(&by_case(&record)[0]);
+        assert_eq!(found.status, CheckStatus::Fail);
+        assert!(found.measured.en.starts_with("4 blocks: "), "{:?}", found.measured);
     }
 
     #[test]

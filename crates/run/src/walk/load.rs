@@ -123,6 +123,24 @@ impl Walk {
     pub(super) fn trial_done(&mut self, ordinal: u32, (parts, whole): (Vec<(HostId, TrialOutcome)>, bool), now: Nanos) {
         let of_hosts: Vec<&TrialOutcome> = parts.iter().map(|(_, outcome)| outcome).collect();
         let Some(outcome) = together(&of_hosts) else { return self.trial_lost(now) };
+        self.count_faults(&outcome);
+        if let (Some(plan), Some(which)) = (&self.plan, which(self.step)) {
+            self.measured = self.measured + planned(plan, self.step);
+            let parts: Vec<(HostId, &TrialOutcome)> = parts.iter().map(|(host, outcome)| (*host, outcome)).collect();
+            let found = self.learned.ended(plan, which, (&outcome, &parts), (!whole, self.asked.hosts));
+            self.history.push(found);
+            if let (Step::Round { case, round }, Outcome::Steady) = (self.step, found) {
+                self.spared.add(plan, case, round);
+            }
+        }
+        for (host, outcome) in parts {
+            self.append(Entry::TrialEnd { host, trial: ordinal, outcome: Box::new(outcome) });
+        }
+        self.load_is_over(now);
+    }
+
+    /// Counts what was wrong in a trial, on all its hosts or on one of them, and warns of the first.
+    pub(super) fn count_faults(&mut self, outcome: &TrialOutcome) {
         let errors: u64 = outcome.errors.iter().map(|e| e.count).sum();
         if errors > 0 && self.trial_errors == 0 {
             self.actions.push(Action::Warn(say!(
@@ -139,19 +157,6 @@ impl Walk {
             )));
         }
         self.mismatches = self.mismatches.saturating_add(mismatches);
-        if let (Some(plan), Some(which)) = (&self.plan, which(self.step)) {
-            self.measured = self.measured + planned(plan, self.step);
-            let parts: Vec<(HostId, &TrialOutcome)> = parts.iter().map(|(host, outcome)| (*host, outcome)).collect();
-            let found = self.learned.ended(plan, which, (&outcome, &parts), (!whole, self.asked.hosts));
-            self.history.push(found);
-            if let (Step::Round { case, round }, Outcome::Steady) = (self.step, found) {
-                self.spared.add(plan, case, round);
-            }
-        }
-        for (host, outcome) in parts {
-            self.append(Entry::TrialEnd { host, trial: ordinal, outcome: Box::new(outcome) });
-        }
-        self.load_is_over(now);
     }
 
     /// All hosts of a trial were lost while others rested: nothing of it counts.
