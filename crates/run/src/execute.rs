@@ -337,10 +337,14 @@ impl Loop {
         let Some(resume) = &self.setup.resume else { return };
         let (monotonic, _, realtime) = (self.clocks)();
         let boot_id = self.setup.boot_id.clone();
-        self.shift_ns = match resume.progressed.clock_began_anew(&boot_id, rebooted && self.here, Nanos(monotonic)) {
-            true => realtime as i64 - monotonic as i64 - resume.realtime_offset_ns,
-            false => resume.progressed.shift_ns,
+        let by_wall_clock = realtime as i64 - monotonic as i64 - resume.realtime_offset_ns;
+        let is_new = resume.progressed.clock_began_anew(&boot_id, rebooted && self.here, Nanos(monotonic));
+        let (shift_ns, doubt) = match is_new {
+            true => resume.progressed.shift_behind(by_wall_clock, self.progress.started),
+            false => (resume.progressed.shift_ns, None),
         };
+        self.shift_ns = shift_ns;
+        doubt.into_iter().for_each(|doubt| self.progress.warn(doubt));
         let reserve = expected_size(&resume.progressed.plan, self.fleet.count());
         self.open(|own| stend_record::store::resume(&own.setup.run_file, Options { spool, reserve }));
         let kind = EventKind::Resumed { host, shift_ns: self.shift_ns, boot_id };

@@ -46,7 +46,7 @@ pub struct Update {
 
 /// What is remembered between updates.
 pub(crate) struct Progress {
-    started: Nanos,
+    pub(crate) started: Nanos,
     heard: Nanos,
     measuring_since: Option<Nanos>,
     recent: VecDeque<(Nanos, Vec<Slice>)>,

@@ -1,7 +1,7 @@
 //! Where an earlier session of a run got to. Pure.
 
 use crate::learned::{Learned, Which};
-use stend_base::{Error, Nanos, Result, say};
+use stend_base::{Error, Nanos, Result, Say, say};
 use stend_plan::{Decision, Outcome, Plan, PlanInputs};
 use stend_record::{
     ArmFacts, Crash, Event, EventKind, HostFacts, HostId, HostRecord, Role, RunRecord, RunState, Slice, TargetFacts,
@@ -78,6 +78,20 @@ impl Progressed {
             true => rebooted || now.shifted(self.shift_ns) < self.last,
             false => self.boot_id != boot_id,
         }
+    }
+
+    /// What times of a session are moved by, ns, that began at `begun` of a new clock, where the wall clock gives `by_wall_clock`; and what the
+    /// user should know. The wall clock may have been set back meanwhile, but the axis of a run never goes back.
+    pub(crate) fn shift_behind(&self, by_wall_clock: i64, begun: Nanos) -> (i64, Option<Say>) {
+        let least = self.last.0 as i64 + 1 - begun.0 as i64;
+        if by_wall_clock >= least {
+            return (by_wall_clock, None);
+        }
+        let went_back = say!(
+            "the system clock shows a time before the end of the earlier session; in the run file this session follows right after it",
+            "системные часы показывают время раньше конца прошлой сессии; в файле прогона эта сессия идёт сразу за ней"
+        );
+        (least, Some(went_back))
     }
 
     /// The machine that was measured, or the first of those.

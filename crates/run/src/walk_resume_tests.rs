@@ -206,6 +206,11 @@ fn a_run_whose_coordinator_was_rebooted_is_tied_to_its_axis_by_the_wall_clock() 
     let kind = EventKind::Resumed { host: Box::default(), shift_ns: 7, boot_id: "B".into() };
     run.apply(Entry::Event(Event::new(Nanos(4), kind)));
     assert!(!anew(&run, "B", false, 1_000) && anew(&run, "A", false, 1_000));
+    let earlier = crate::resume::Progressed { last: Nanos(50), ..crate::resume::progressed(&run).unwrap() };
+    assert_eq!(earlier.shift_behind(41, Nanos(10)), (41, None));
+    let (shift_ns, doubt) = earlier.shift_behind(40, Nanos(10));
+    assert_eq!(Nanos(10).shifted(shift_ns), Nanos(51), "the axis does not go back");
+    assert!(doubt.is_some_and(|doubt| doubt.en.contains("before the end of the earlier session")));
 }
 
 #[test]
