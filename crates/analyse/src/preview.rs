@@ -111,6 +111,8 @@ pub struct Ahead {
     pub ledger: Option<String>,
     /// The load hosts, if they are several: jobs, queue depths and rates are those of each.
     pub hosts: Vec<LoadHostAhead>,
+    /// What the run will warn of before it begins, beside caveats.
+    pub warnings: Vec<Say>,
     /// Where the report goes.
     pub report: String,
     /// It takes the place of a file that is there.

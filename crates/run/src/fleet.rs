@@ -4,7 +4,7 @@
 mod joined;
 
 use joined::Joined;
-pub(crate) use joined::{Together, part_of, together};
+pub(crate) use joined::{Together, doubt, part_of, together};
 
 use crate::channel::{lost, out_of_order};
 use crate::ending::named;

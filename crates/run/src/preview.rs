@@ -3,7 +3,7 @@
 use crate::ahead;
 use crate::channel::{Channel, lost, next_within, out_of_order};
 use crate::execute;
-use crate::fleet::{Fleet, Together, part_of, together};
+use crate::fleet::{Fleet, Together, doubt, part_of, together};
 use crate::setup::Setup;
 use crate::step::{Asked, Input, UserRequest};
 use std::collections::BTreeMap;
@@ -48,6 +48,7 @@ fn ask(asked: &Asked, fleet: &mut Fleet, receiver: &Receiver<Input>) -> Result<P
         rehearsed.push(rehearsal);
     }
     let names = fleet.names();
+    let doubt = doubt(&all, |host| names.get(host.index()).cloned().unwrap_or_default());
     let ahead = Ahead {
         in_blocks: asked.one_block,
         trials_before: asked.resume.as_ref().map(|earlier| earlier.trials),
@@ -58,6 +59,7 @@ fn ask(asked: &Asked, fleet: &mut Fleet, receiver: &Receiver<Input>) -> Result<P
         run_file_size: ahead::expected_size(&plan, all.len()),
         shares_drive: facts.shares_drive,
         ledger: (ahead::keeps_ledger(&plan) && !ahead::replays(asked)).then(|| ahead::ledger_of(asked)),
+        warnings: doubt.into_iter().collect(),
         hosts: names
             .into_iter()
             .zip(all)

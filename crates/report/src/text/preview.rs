@@ -40,7 +40,8 @@ pub fn preview_text(preview: &Preview, lang: Lang, width: usize, colour: bool) -
     out.push_str(&costs(preview, &screen));
     let caveats = preview.caveats.iter().filter(|caveat| !matches!(caveat, Caveat::WillWrite { .. }));
     let caveats = caveats.map(|caveat| ("!".to_string(), caveat.say().get(lang).to_string()));
-    out.push_str(&super::list(&say!("Caveats", "Оговорки"), &screen, caveats));
+    let warnings = preview.ahead.warnings.iter().map(|warning| ("!".to_string(), clean(warning.get(lang))));
+    out.push_str(&super::list(&say!("Caveats", "Оговорки"), &screen, warnings.chain(caveats)));
     out
 }
 

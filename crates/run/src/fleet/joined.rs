@@ -3,6 +3,7 @@
 use super::Notice;
 use crate::channel::out_of_order;
 use crate::step::Input;
+use stend_base::text::counted;
 use stend_base::{Bytes, Error, Result, Say, format, say};
 use stend_record::{Entry, HostId, HostInfo, TargetFacts, TargetKind, TrialOutcome, joins_paths};
 use stend_spec::workload::Region;
@@ -82,9 +83,7 @@ fn of_facts(
     let Some(Together { facts, part }) = together(&all)? else { return Ok(Joined::default()) };
     let mut heard = Vec::new();
     heard.extend(part.map(|part| Notice::Warn(shared(part))));
-    heard.extend(may_be_one(&all).map(|[(one, at), (other, there)]| {
-        Notice::Warn(perhaps_one((&known(one).name, at), (&known(other).name, there)))
-    }));
+    heard.extend(doubt(&all, |host| known(host).name).map(Notice::Warn));
     for (host, facts) in &all {
         let part = part.map(|len| part_of(*host, len));
         let Facts { host: found, ports, targets, .. } = facts.clone();
@@ -129,8 +128,7 @@ pub(crate) fn together(all: &[(HostId, Facts)]) -> std::result::Result<Option<To
         if share {
             must_be_the_same(&first.targets, &other.targets).map_err(|error| (*host, error))?;
         } else {
-            let seen = all[..before].iter().flat_map(|(_, facts)| &facts.targets);
-            not_shared(seen, &other.targets).map_err(|error| (*host, error))?;
+            not_shared(&all[..before], other).map_err(|error| (*host, error))?;
         }
     }
     let hosts = all.len() as u64;
@@ -208,16 +206,37 @@ fn identities(target: &TargetFacts) -> impl Iterator<Item = &str> {
 }
 
 /// Whether none of these devices is among those of other hosts, which would write over one another.
-fn not_shared<'a>(others: impl Iterator<Item = &'a TargetFacts>, own: &[TargetFacts]) -> Result<()> {
-    let known: Vec<&str> = others.flat_map(identities).collect();
-    let shared = |by: fn(&str) -> bool| {
-        own.iter().flat_map(identities).find(|identity| by(identity) && known.contains(identity))
-    };
-    match (shared(is_worldwide), shared(is_drawn)) {
-        (Some(shared), _) => Err(reached_by_another(shared)),
-        (None, Some(shared)) => Err(same_or_copied(shared)),
-        (None, None) => Ok(()),
+fn not_shared(others: &[(HostId, Facts)], own: &Facts) -> Result<()> {
+    let known: Vec<&str> = others.iter().flat_map(|(_, facts)| &facts.targets).flat_map(identities).collect();
+    let mut identities = own.targets.iter().flat_map(identities);
+    if let Some(shared) = identities.find(|identity| is_worldwide(identity) && known.contains(identity)) {
+        return Err(reached_by_another(shared));
     }
+    // Where one of both only reads, nothing is written over.
+    let written = others.iter().filter(|(_, facts)| facts.writes.is_ok() && own.writes.is_ok());
+    let mut pairs = written.flat_map(|(_, facts)| own.targets.iter().flat_map(move |one| both(one, &facts.targets)));
+    pairs.find_map(|(one, other)| drawn_of_both(one, other)).map_or(Ok(()), |shared| Err(same_or_copied(shared)))
+}
+
+fn has(target: &TargetFacts, wanted: &str) -> bool {
+    identities(target).any(|identity| identity == wanted)
+}
+
+fn both<'a>(
+    one: &'a TargetFacts,
+    others: &'a [TargetFacts],
+) -> impl Iterator<Item = (&'a TargetFacts, &'a TargetFacts)> {
+    others.iter().map(move |other| (one, other))
+}
+
+/// A drawn number by which two targets may lie on the same blocks. Two volumes that have other numbers lie on other blocks, whatever
+/// is below both, unless one of them is below the other.
+fn drawn_of_both<'a>(one: &'a TargetFacts, other: &TargetFacts) -> Option<&'a str> {
+    let used = |target: &TargetFacts| target.identity.clone().filter(|identity| is_drawn(identity));
+    if used(one).zip(used(other)).is_some_and(|(used, other_used)| !has(other, &used) && !has(one, &other_used)) {
+        return None;
+    }
+    identities(one).find(|identity| is_drawn(identity) && has(other, identity))
 }
 
 fn reached_by_another(shared: &str) -> Box<Error> {
@@ -242,9 +261,10 @@ fn same_or_copied(shared: &str) -> Box<Error> {
     ))
 }
 
-/// Devices of two hosts that may be one: both are written, have the same size, and nothing on them says which device it is.
-fn may_be_one<'a>(all: &'a [(HostId, Facts)]) -> Option<[(HostId, &'a str); 2]> {
-    let is_nameless = |target: &&'a TargetFacts| {
+/// What a user should know of devices of two hosts that may be one: both are written, have the same size, and nothing on them says which
+/// device it is. `name` is what a host is called.
+pub(crate) fn doubt(all: &[(HostId, Facts)], name: impl Fn(HostId) -> String) -> Option<Say> {
+    let is_nameless = |target: &&TargetFacts| {
         let place = |identity: &str| identity.starts_with("path:");
         target.kind == TargetKind::BlockDevice && target.identity.as_deref().is_none_or(place)
     };
@@ -255,13 +275,18 @@ fn may_be_one<'a>(all: &'a [(HostId, Facts)]) -> Option<[(HostId, &'a str); 2]> 
     let pairs =
         nameless.iter().enumerate().flat_map(|(at, one)| nameless[at + 1..].iter().map(move |other| (one, other)));
     let mut alike = pairs.filter(|((host, one), (other_host, other))| host != other_host && one.size == other.size);
-    alike.next().map(|((host, one), (other_host, other))| [(*host, &*one.path), (*other_host, &*other.path)])
+    let ((host, one), (other_host, other)) = alike.next()?;
+    Some(perhaps_one((&name(*host), &one.path), (&name(*other_host), &other.path), alike.count() as u64))
 }
 
-fn perhaps_one((one_host, one): (&str, &str), (other_host, other): (&str, &str)) -> Say {
+/// `more`: pairs of which the same holds.
+fn perhaps_one((one_host, one): (&str, &str), (other_host, other): (&str, &str), more: u64) -> Say {
+    let Say { en: count, ru: count_ru } = counted(more, ["more pair", "more pairs"], ["пара", "пары", "пар"]);
+    let others = if more > 0 { say!(" (and {count})", " (и ещё {count_ru})") } else { Say::same("") };
+    let (en, ru) = (others.en, others.ru);
     say!(
-        "`{one_host}:{one}` and `{other_host}:{other}` may be one device: they have the same size, and no WWN or serial number; if so, the hosts write over one another's data",
-        "`{one_host}:{one}` и `{other_host}:{other}` могут быть одним устройством: размер у них одинаковый, а WWN и серийного номера нет; в таком случае машины затирают данные друг друга"
+        "`{one_host}:{one}` and `{other_host}:{other}` may be one device{en}: they have the same size, and no WWN or serial number; if so, the hosts write over one another's data",
+        "`{one_host}:{one}` и `{other_host}:{other}` могут быть одним устройством{ru}: размер у них одинаковый, а WWN и серийного номера нет; в таком случае машины затирают данные друг друга"
     )
 }
 
@@ -389,11 +414,29 @@ mod tests {
                 assert!(en.contains(&format!("(`{identity}`)")) && ru.contains(identity) && en.contains("one device"));
             }
         }
+        let read_only =
+            || Facts { writes: Err(say!("needs --confirm", "нужен --confirm")), ..device(&["drbd:x"]) };
+        assert!(of([read_only(), read_only()]).is_ok(), "none of them writes");
+        assert!(of([device(&["drbd:x"]), read_only()]).is_ok(), "one of them writes");
         for place in ["zvol:tank/a", "dm:STEND-a-1", "zram:1", "loop:8:1:7", "path:pci-0000:00:04.0,8388608"] {
             assert!(of([device(&[place]), device(&[place])]).is_ok(), "{place} is of one host");
         }
         let directory = || facts(TargetKind::Directory, &["fs-uuid:5e1f"]);
         assert!(of([directory(), directory()]).is_ok(), "a file system of a cluster");
+    }
+
+    #[test]
+    fn two_volumes_with_a_copy_of_one_drive_below_are_two_devices_and_one_below_the_other_is_not() {
+        let volume = |name: &str| device(&[name, "fs-uuid:p"]);
+        assert!(of([volume("dm:LVM-a"), volume("dm:LVM-b")]).is_ok());
+        for (one, other) in [("dm:LVM-a", "dm:LVM-a"), ("dm:LVM-a", "dm:linear"), ("dm:linear", "dm:LVM-a")] {
+            let (_, error) = of([volume(one), volume(other)]).unwrap_err();
+            assert!(error.message.en.contains("both may be one device"), "{one} and {other}: {error}");
+        }
+        for (one, other) in [(&["drbd:x", "md:y"][..], &["md:y"][..]), (&["md:y"], &["drbd:x", "md:y"])] {
+            let (_, error) = of([device(one), device(other)]).unwrap_err();
+            assert!(error.message.en.contains("(`md:y`)"), "one lies below the other: {error}");
+        }
     }
 
     #[test]
@@ -409,7 +452,12 @@ mod tests {
         let found = warned(nameless(), nameless());
         let [text] = found.as_slice() else { panic!("{found:?}") };
         assert!(text.starts_with("`node0:/t` and `node1:/t` may be one device"), "{text}");
+        assert!(text.contains("one device: they"), "{text}");
         assert_eq!(warned(device(&[]), nameless()).len(), 1);
+        let all: Vec<(HostId, Facts)> = (0..3).map(|at| (HostId(at), nameless())).collect();
+        let Say { en, ru } = doubt(&all, |host| format!("node{}", host.0)).expect("three pairs");
+        assert!(en.contains("may be one device (and 2 more pairs): they"), "{en}");
+        assert!(ru.contains("могут быть одним устройством (и ещё 2 пары): размер"), "{ru}");
         let mut larger = nameless();
         larger.targets[0].size = Bytes(2000);
         assert_eq!(warned(nameless(), larger), [""; 0]);

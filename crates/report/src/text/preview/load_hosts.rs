@@ -66,4 +66,16 @@ mod tests {
             assert!(shown.contains(of_second) && shown.contains(of_all), "{shown}");
         }
     }
+
+    #[test]
+    fn a_dry_run_warns_of_what_the_run_will_warn_of() {
+        let mut preview = fixture::preview_of_two_hosts();
+        preview.ahead.warnings = vec![say!("both may be one device", "это может быть одно устройство")];
+        for (lang, warning) in [(Lang::En, "! both may be one device"), (Lang::Ru, "! это может быть одно устройство")]
+        {
+            let shown = crate::preview_text(&preview, lang, 200, false);
+            assert!(shown.contains(warning), "{shown}");
+        }
+        assert!(crate::preview_json(&preview).contains("\"both may be one device\""));
+    }
 }
