@@ -75,16 +75,19 @@ impl DisplayThread {
     }
 }
 
-/// Warnings that were printed in this process: blocks that alternate between targets have the same ones again and again.
-pub type Told = Arc<Mutex<BTreeSet<String>>>;
+/// Warnings that were printed in this process, each with the targets that it is of: blocks that alternate between targets have the same ones
+/// again and again.
+pub type Told = Arc<Mutex<BTreeSet<(String, String)>>>;
 
 /// How progress is shown.
 pub struct Display {
     lang: Lang,
     form: Form,
     warned: usize,
+    /// The targets, as they are shown.
+    targets: String,
     /// Warnings of the sessions before, which are not printed again, and of all.
-    told: (BTreeSet<String>, Told),
+    told: (BTreeSet<(String, String)>, Told),
     phase: Option<Phase>,
     last_line: Nanos,
     /// Rates of the last seconds, and when the last one was taken.
@@ -111,13 +114,14 @@ impl Display {
             _ => Form::Plain,
         };
         let (told, rates) = Default::default();
-        Display { lang: out.lang, form, warned: 0, told, phase: None, last_line: Nanos(0), rates }
+        let targets = String::new();
+        Display { lang: out.lang, form, warned: 0, targets, told, phase: None, last_line: Nanos(0), rates }
     }
 
-    /// Prints no warning that another display printed before.
-    pub fn after(self, told: &Told) -> Display {
+    /// Prints no warning that another display of the same targets printed before.
+    pub fn after(self, told: &Told, targets: &str) -> Display {
         let earlier = told.lock().map(|told| told.clone()).unwrap_or_default();
-        Display { told: (earlier, Arc::clone(told)), ..self }
+        Display { targets: targets.to_string(), told: (earlier, Arc::clone(told)), ..self }
     }
 
     /// Says what begins, and what Ctrl-C does here.
@@ -130,11 +134,12 @@ impl Display {
     pub fn show(&mut self, update: &Update) {
         for warning in &update.warnings[self.warned.min(update.warnings.len())..] {
             let text = warning.get(self.lang);
-            if !self.told.0.contains(text) {
+            let warning = (self.targets.clone(), text.to_string());
+            if !self.told.0.contains(&warning) {
                 self.line(&format!("! {text}"));
             }
             if let Ok(mut told) = self.told.1.lock() {
-                told.insert(text.to_string());
+                told.insert(warning);
             }
         }
         self.warned = update.warnings.len();
@@ -327,7 +332,8 @@ mod tests {
         let update = replaying();
         let shown = |lang| {
             let (form, (told, rates)) = (Form::None, Default::default());
-            let display = Display { lang, form, warned: 0, told, phase: None, last_line: Nanos(0), rates };
+            let targets = String::new();
+            let display = Display { lang, form, warned: 0, targets, told, phase: None, last_line: Nanos(0), rates };
             display.lines(&update).join(" | ")
         };
         assert_eq!(
@@ -355,16 +361,19 @@ mod tests {
     }
 
     #[test]
-    fn a_warning_is_printed_once_over_all_sessions() {
+    fn a_warning_is_printed_once_over_all_sessions_of_its_targets() {
         let told = Told::default();
-        let display = || {
-            let (own, rates) = Default::default();
-            let form = Form::None;
-            Display { lang: Lang::En, form, warned: 0, told: own, phase: None, last_line: Nanos(0), rates }.after(&told)
+        let display = |on: &str| {
+            let (own, rates, targets) = Default::default();
+            let (form, lang) = (Form::None, Lang::En);
+            let own = Display { lang, form, warned: 0, targets, told: own, phase: None, last_line: Nanos(0), rates };
+            own.after(&told, on)
         };
-        let mut first = display();
+        let is_printed = |display: &Display| !display.told.0.contains(&(display.targets.clone(), "busy".to_string()));
+        let mut first = display("/a");
         first.show(&Update { warnings: vec![Say::same("busy")], ..replaying() });
         assert!(first.told.0.is_empty(), "a session may say a thing twice");
-        assert!(display().told.0.contains("busy"), "the next one does not");
+        assert!(!is_printed(&display("/a")), "the next one of these targets does not print it");
+        assert!(is_printed(&display("/b")), "one of others does");
     }
 }

@@ -99,7 +99,8 @@ impl<'a> Terminal<'a> {
             }
             Progress::Began { run, suite, on } => {
                 self.task.iter().for_each(|task| task.began(run));
-                let started = DisplayThread::start(Display::new(&self.progress, out).after(&self.told), run, suite, on);
+                let started =
+                    DisplayThread::start(Display::new(&self.progress, out).after(&self.told, on), run, suite, on);
                 started.map(|aside| drop(self.display.replace(Some(aside))))
             }
             Progress::Update(update) => {
