@@ -46,6 +46,11 @@ pub(crate) fn outweighs(kind: Kind) -> bool {
     matches!(kind, Kind::Bug | Kind::HostLost | Kind::RunFile)
 }
 
+/// Whether it is what trials found on their target, and nothing that keeps the run from going on.
+pub(crate) fn is_of_target(kind: Kind) -> bool {
+    matches!(kind, Kind::TargetIo | Kind::Verification)
+}
+
 /// What is said of a run between a cut of power and its next session.
 pub(crate) fn goes_on_after_a_cut() -> Say {
     say!(

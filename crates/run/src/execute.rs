@@ -3,7 +3,7 @@
 use crate::ahead::expected_size;
 use crate::channel::{Channel, Stopper};
 use crate::control::ControlSocket;
-use crate::ending::{machines_are_left, undone_later};
+use crate::ending::{is_of_target, machines_are_left, undone_later};
 use crate::fleet::{Fleet, Notice};
 use crate::observed::{Heard, ObservedHost};
 use crate::pause::Pause;
@@ -348,8 +348,7 @@ impl Loop {
         let reserve = expected_size(&resume.progressed.plan, self.fleet.count());
         self.open(|own| stend_record::store::resume(&own.setup.run_file, Options { spool, reserve }));
         let kind = EventKind::Resumed { host, shift_ns: self.shift_ns, boot_id };
-        let event = Event::new(Nanos(monotonic), kind);
-        let entry = Entry::Event(event).shifted(self.shift_ns);
+        let entry = Entry::Event(Event::new(Nanos(monotonic), kind)).shifted(self.shift_ns);
         self.with_writer(|writer| writer.append(entry));
     }
 
@@ -485,7 +484,8 @@ impl Loop {
             })),
         });
         let fine = error.is_none();
-        Done { run_file, waits: self.walk.waits && fine, cut: cut.filter(|_| fine), error, stopped }
+        let asks = self.walk.asks && error.as_ref().is_none_or(|error| is_of_target(error.kind));
+        Done { run_file, waits: self.walk.waits && fine, asks, cut: cut.filter(|_| fine), error, stopped }
     }
 }
 

@@ -120,6 +120,8 @@ pub struct Done {
     pub error: Option<Box<Error>>,
     /// Its block was measured, and there are others: the run waits for the next build of its stand.
     pub waits: bool,
+    /// The run waits for a person, and goes on after that, even where `error` is that data were wrong or I/O failed.
+    pub asks: bool,
     /// When the power of its host was cut, CLOCK_MONOTONIC of the coordinator, as its suite asks: the run goes on when the host is
     /// there again.
     pub cut: Option<Nanos>,

@@ -67,6 +67,8 @@ pub struct Walk {
     block: Option<u32>,
     /// It was measured, and there are others.
     pub waits: bool,
+    /// It waits for a person, and nothing but what its trials found went wrong.
+    pub asks: bool,
     /// When the power of the host is to be cut, once the load that it comes upon has begun.
     cut_at: Option<Nanos>,
     /// When it was: the next session goes on.
@@ -126,6 +128,7 @@ impl Walk {
             suspended: None,
             block: None,
             waits: false,
+            asks: false,
             cut_at: None,
             machines: machines::Machines::default(),
             cut: None,

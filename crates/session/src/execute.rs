@@ -92,7 +92,7 @@ fn sessions(
         let Some(path) = &done.run_file else { return Ok(done) };
         let goes_on = || -> Result<Setup> { resumed(&path.to_string_lossy(), order, frontend) };
         setup = match done.cut {
-            None if done.error.is_none() && person_is_ready(path, control, frontend)? => goes_on()?,
+            None if done.asks && person_is_ready(path, control, frontend)? => goes_on()?,
             None => return Ok(done),
             Some(cut) => {
                 // Until then Ctrl-C ends all of it; the run file says where it was.

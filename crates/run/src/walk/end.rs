@@ -76,9 +76,9 @@ impl Walk {
             (None, None) => RunState::Complete,
             (None, Some(error)) => RunState::Ended { kind: error.kind, reason: error.message.clone() },
         };
-        // The session that goes on reports what was wrong so far, and the last one ends with it.
-        let goes_on = (self.waits || self.suspended.is_some()) && self.ending.is_none();
-        if goes_on || self.cut.is_some() {
+        self.asks = self.suspended.is_some() && self.ending.is_none();
+        // The session that goes on by itself reports what was wrong so far, and the last one ends with it. A person may never come back.
+        if (self.waits && self.ending.is_none()) || self.cut.is_some() {
             return;
         }
         // Wrong data weigh more than I/O that failed with an error; both more than a stop by the user.
