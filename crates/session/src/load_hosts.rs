@@ -54,14 +54,21 @@ pub(crate) struct Reached {
     pub targets: Vec<String>,
 }
 
-/// The hosts that an order names, one at least, with the targets that it names for each, which may be none; `place` is where the only one is.
+/// The hosts that an order names for a run that goes on, one at least, with the targets that `--on` names for each, which may be none;
+/// `place` is where the only one is.
 ///
 /// Errors: as those of [`reach`], but a host needs no target.
 pub(crate) fn reach_all(order: &Order, place: &WorkerHost, frontend: &Frontend) -> Result<Vec<Reached>> {
-    let (far, on) = far(order)?;
-    let names: Vec<String> = far.iter().map(|host| host.name.clone()).collect();
-    let targets = if on.is_empty() { vec![Vec::new(); names.len()] } else { shared_out(&names, &on)? };
+    let (far, targets) = named_again(order)?;
     connect(far, targets, place, frontend)
+}
+
+/// The run file has the targets of a run that goes on, those of the file of hosts included, and those that `--on` added to them when it began.
+fn named_again(order: &Order) -> Result<(Vec<FarHost>, Vec<Vec<String>>)> {
+    let (far, _) = far(order)?;
+    let names: Vec<String> = far.iter().map(|host| host.name.clone()).collect();
+    let targets = divided(&names, &order.on)?;
+    Ok((far, targets))
 }
 
 /// What the load hosts of an order are called that are other machines; none where it names none.
@@ -247,10 +254,22 @@ fn not_yet(Say { en, ru }: &Say) -> Box<Error> {
     .hint(say!("name one host with `--ssh`, or leave this out", "укажите в `--ssh` одну машину или уберите это"))
 }
 
-/// The targets of each host: those with its name in front (`HOST:PATH`), and those with none, which are meant on each.
+/// The targets of each host of a run that begins.
 ///
 /// Errors: `Usage` where a host has no target or another number than the first, or where the name is of no host.
 fn shared_out(hosts: &[String], on: &[String]) -> Result<Vec<Vec<String>>> {
+    let targets = divided(hosts, on)?;
+    let counts: Vec<usize> = targets.iter().map(Vec::len).collect();
+    match counts.iter().position(|count| *count != counts[0] || *count == 0) {
+        Some(odd) if hosts.len() > 1 => Err(unequal((&hosts[0], counts[0]), (&hosts[odd], counts[odd]))),
+        _ => Ok(targets),
+    }
+}
+
+/// The targets of each host: those with its name in front (`HOST:PATH`), and those with none, which are meant on each.
+///
+/// Errors: `Usage` where the name is of no host.
+fn divided(hosts: &[String], on: &[String]) -> Result<Vec<Vec<String>>> {
     let own = |host: &str, target: &str| target.strip_prefix(host)?.strip_prefix(':').map(String::from);
     let mut targets: Vec<Vec<String>> = vec![Vec::new(); hosts.len()];
     for target in on {
@@ -261,11 +280,7 @@ fn shared_out(hosts: &[String], on: &[String]) -> Result<Vec<Vec<String>>> {
             None => targets.iter_mut().for_each(|targets| targets.push(target.clone())),
         }
     }
-    let counts: Vec<usize> = targets.iter().map(Vec::len).collect();
-    match counts.iter().position(|count| *count != counts[0] || *count == 0) {
-        Some(odd) if hosts.len() > 1 => Err(unequal((&hosts[0], counts[0]), (&hosts[odd], counts[odd]))),
-        _ => Ok(targets),
-    }
+    Ok(targets)
 }
 
 /// Whether a path stands behind the name of a host.
@@ -347,6 +362,18 @@ mod tests {
         assert_eq!(far(&order).unwrap().0.len(), 3);
         order.groups = words(&["h"]);
         assert!(refused(may(&order))[0].contains("no host is in the group `h`"));
+    }
+
+    #[test]
+    fn a_run_that_goes_on_takes_no_targets_from_its_file_of_hosts_which_may_lack_some() {
+        let mut order = order();
+        let text = "hosts:\n  a: {ssh: x, on: /dev/sdb}\n  b: {ssh: y}\n";
+        order.hosts = Some(NamedText { file: "h.yaml".into(), text: text.into() });
+        let again = |order: &Order| named_again(order).unwrap().1;
+        order.on.clear();
+        assert_eq!(again(&order), [words(&[]), words(&[])], "--on completed the file when the run began");
+        order.on = words(&["b:/dev/sdc"]);
+        assert_eq!(again(&order), [words(&[]), words(&["/dev/sdc"])]);
     }
 
     /// The text of an error in both languages.
