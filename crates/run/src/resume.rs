@@ -34,7 +34,7 @@ pub struct Progressed {
     pub mismatches: u64,
     /// The last trial kept a ledger that was not judged: its end is not recorded, or the target failed under it.
     pub pending_ledger: bool,
-    /// Ceilings were measured, and something came after them.
+    /// Ceilings were measured on every load host, and something came after them.
     pub calibrated: bool,
     /// Zeros were sampled.
     pub zeros_sampled: bool,
@@ -159,7 +159,7 @@ pub fn progressed(run: &RunRecord) -> Result<Progressed> {
         trials: all.last().map_or(0, |t| t.trial + 1),
         measured,
         filled,
-        calibrated: run.calibrations().next().is_some() && !run.decisions.is_empty(),
+        calibrated: is_calibrated(run),
         zeros_sampled: run.loads().all(|(_, host)| host.zeros.is_some_and(|zeros| zeros.sampled > 0)),
         arms: run.arms_entered().map(|(_, arm, facts)| (arm, facts.clone())).collect(),
         new_target: suspended.and_then(|arm| plan.arms.get(arm as usize)).is_some_and(replaces_target),
@@ -229,6 +229,12 @@ fn ended_too_early() -> Box<Error> {
 fn is_filled(run: &RunRecord, plan: &Plan) -> bool {
     let whole = run.loads().all(|(_, host)| host.fill.is_some_and(|fill| fill.written >= plan.fill_bytes()));
     plan.fill.is_some() && (whole || !run.executed().is_empty())
+}
+
+fn is_calibrated(run: &RunRecord) -> bool {
+    let is_reading = |event: &Event| matches!(event.kind, EventKind::Calibrated(_));
+    let is_read = |host: HostId| run.events.iter().any(|event| event.host == host && is_reading(event));
+    !run.decisions.is_empty() && run.loads().all(|(host, _)| is_read(host))
 }
 
 /// (I/Os that failed, blocks that were not as written) of all trials and rounds.

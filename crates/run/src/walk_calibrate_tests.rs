@@ -69,3 +69,16 @@ fn a_run_that_goes_on_after_its_ceilings_does_not_measure_them_again() {
     };
     assert_eq!((prepared(true), prepared(false)), (vec!["switch".to_string()], vec!["calibrate".to_string()]));
 }
+
+#[test]
+fn a_run_that_goes_on_has_ceilings_if_every_load_host_has_some() {
+    let mut run = interrupted_run();
+    run.header.inputs.target.hosts = 2;
+    let info = HostInfo { name: "b".into(), ..run.load().info.clone() };
+    run.apply(Entry::Host { host: HostId(1), info: Box::new(info) });
+    for (host, is_whole) in [(HostId(0), false), (HostId(1), true)] {
+        let Reply::Event(event) = reading() else { panic!() };
+        run.apply(Entry::Event(Event { host, ..event }));
+        assert_eq!(resume::progressed(&run).unwrap().calibrated, is_whole, "{host:?}");
+    }
+}
