@@ -146,7 +146,7 @@ pub(crate) fn planned(asked: &Asked, facts: &Facts, each: &[(HostId, Facts)]) ->
                 traces: upload::facts(&asked.traces),
             };
             has_data(&inputs, facts)?;
-            has_the_range(&inputs, facts)?;
+            has_the_range(&inputs, facts, each)?;
             let plan = Plan::new(&inputs).map_err(|error| with_way_out(error, facts))?;
             (inputs, plan)
         }
@@ -202,8 +202,9 @@ fn has_data(inputs: &PlanInputs, facts: &Facts) -> Result<()> {
     )))
 }
 
-/// Whether targets that exist already are as large as the range that the suite names: a part of it would be another measurement.
-fn has_the_range(inputs: &PlanInputs, facts: &Facts) -> Result<()> {
+/// Whether targets that exist already are as large as the range that the suite names: a part of it would be another measurement. `each`: what
+/// every host has; where they share devices, that is more than the part of one.
+fn has_the_range(inputs: &PlanInputs, facts: &Facts, each: &[(HostId, Facts)]) -> Result<()> {
     let target = &inputs.target;
     let Some(Fill::Size(size)) = inputs.suite.fill else { return Ok(()) };
     if target.room.is_some() || target.null.is_some() || size <= target.size {
@@ -213,10 +214,18 @@ fn has_the_range(inputs: &PlanInputs, facts: &Facts) -> Result<()> {
     let path = smallest.map(|target| target.path.as_str()).unwrap_or_default();
     let told = |lang| (format::bytes(size, lang), format::bytes(target.size, lang));
     let ((size, has), (size_ru, has_ru)) = (told(Lang::En), told(Lang::Ru));
-    let message = say!(
-        "the range (`--size`, in a suite `fill: {{size: …}}`) is {size}, more than `{path}` has ({has})",
-        "область (`--size`, в наборе `fill: {{size: …}}`) — {size_ru}, больше, чем `{path}` ({has_ru})"
-    );
+    let hosts = each.len();
+    let has_more = |(_, own): &(HostId, Facts)| own.targets.iter().all(|own| own.size > target.size);
+    let message = match hosts > 1 && each.iter().all(has_more) {
+        true => say!(
+            "the range (`--size`, in a suite `fill: {{size: …}}`) is {size}, more than the part that each of {hosts} hosts has of `{path}` ({has})",
+            "область (`--size`, в наборе `fill: {{size: …}}`) — {size_ru}, больше, чем часть `{path}` на одну машину ({has_ru}; машин: {hosts})"
+        ),
+        false => say!(
+            "the range (`--size`, in a suite `fill: {{size: …}}`) is {size}, more than `{path}` has ({has})",
+            "область (`--size`, в наборе `fill: {{size: …}}`) — {size_ru}, больше, чем `{path}` ({has_ru})"
+        ),
+    };
     Err(Error::preflight(message)
         .hint(say!("name a smaller size, or a larger target", "укажите размер поменьше или объект побольше")))
 }
@@ -305,14 +314,29 @@ mod tests {
     #[test]
     fn a_range_that_a_device_does_not_have_is_refused_by_its_size() {
         let facts = device(WriteAccess::Refused(vec![Refusal::ReadOnly]));
-        let of = |size: &str| has_the_range(&inputs(&facts, &format!("fill: {{size: {size}}}\n"), "read"), &facts);
+        let of = |size: &str| has_the_range(&inputs(&facts, &format!("fill: {{size: {size}}}\n"), "read"), &facts, &[]);
         assert!(of("512MiB").is_ok());
         let error = of("1GiB").unwrap_err();
         assert_eq!(error.kind, Kind::Preflight);
         assert!(error.message.en.ends_with("is 1 GiB, more than `/dev/x` has (512 MiB)"), "{error}");
-        assert!(has_the_range(&inputs(&facts, "", "read"), &facts).is_ok(), "all of it");
+        assert!(has_the_range(&inputs(&facts, "", "read"), &facts, &[]).is_ok(), "all of it");
         let directory = fixture::facts();
-        assert!(has_the_range(&inputs(&directory, "fill: {size: 1GiB}\n", "read"), &directory).is_ok());
+        assert!(has_the_range(&inputs(&directory, "fill: {size: 1GiB}\n", "read"), &directory, &[]).is_ok());
+    }
+
+    #[test]
+    fn a_range_that_is_more_than_the_part_of_a_host_is_refused_by_that_part() {
+        let whole = device(WriteAccess::Refused(vec![Refusal::ReadOnly]));
+        let mut part = whole.clone();
+        part.targets[0].size = Bytes::mib(256);
+        let of = |each: [&Facts; 2]| {
+            let each: Vec<(HostId, Facts)> = (0..).map(HostId).zip(each.map(Facts::clone)).collect();
+            has_the_range(&inputs(&part, "fill: {size: 512MiB}\n", "read"), &part, &each).unwrap_err().message
+        };
+        let Say { en, ru } = of([&whole, &whole]);
+        assert!(en.contains("more than the part that each of 2 hosts has of `/dev/x` ("), "{en}");
+        assert!(ru.contains("часть `/dev/x` на одну машину (") && ru.contains("машин: 2)"), "{ru}");
+        assert!(of([&whole, &part]).en.contains("more than `/dev/x` has ("), "each has a device of its own");
     }
 
     #[test]
