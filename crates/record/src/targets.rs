@@ -97,6 +97,13 @@ pub fn names(targets: &[TargetFacts]) -> Vec<String> {
     targets.iter().map(|target| target.named.clone()).collect()
 }
 
+/// Whether these are the names of the targets: as the user wrote them, or where they were found. An earlier version kept a path as it was
+/// written, and from another directory, or made whole, it is another text.
+pub fn are_named(targets: &[TargetFacts], given: &[String]) -> bool {
+    let is = |(target, given): (&TargetFacts, &String)| *given == target.named || *given == target.path;
+    targets.len() == given.len() && targets.iter().zip(given).all(is)
+}
+
 /// Names of targets in one line: all of up to three, else the first, the last and how many: `/dev/sda … /dev/sdf (6)`.
 pub fn in_line(names: &[String]) -> String {
     match names {
@@ -119,6 +126,16 @@ mod tests {
             devices: devices.iter().map(device).collect(),
             ..TargetFacts::new(named, TargetKind::BlockDevice, WriteAccess::Refused(Vec::new()))
         }
+    }
+
+    #[test]
+    fn targets_are_named_by_what_the_user_wrote_and_by_where_they_are() {
+        let mut relative = on("./t", &["sda"]);
+        relative.path = "/srv/t".into();
+        let both = [relative, on("/dev/sdb", &["sdb"])];
+        let is = |given: &[&str]| are_named(&both, &given.iter().map(|name| name.to_string()).collect::<Vec<_>>());
+        assert!(is(&["./t", "/dev/sdb"]) && is(&["/srv/t", "/dev/sdb"]));
+        assert!(!is(&["/srv/t"]) && !is(&["/dev/sdb", "./t"]) && !is(&["/home/t", "/dev/sdb"]));
     }
 
     #[test]

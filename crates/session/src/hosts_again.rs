@@ -6,7 +6,7 @@ use crate::load_hosts::{self, Reached};
 use crate::worker_host::WorkerHost;
 use stend_base::{Error, Result, say};
 use stend_record::StandText;
-use stend_record::targets::{in_line, names};
+use stend_record::targets::{are_named, in_line, names};
 use stend_run::{EarlierHost, LoadHost, Progressed};
 use stend_spec::order::Order;
 
@@ -40,7 +40,7 @@ pub(crate) fn reach(
     let mut hosts: Vec<(usize, LoadHost)> = Vec::with_capacity(loads.len());
     for (place, Reached { name, host, targets }) in places.into_iter().zip(reached) {
         let then = names(&loads[place].targets);
-        if !targets.is_empty() && targets != then {
+        if !targets.is_empty() && !are_named(&loads[place].targets, &targets) {
             return Err(other_targets(&name, &then, &targets));
         }
         hosts.push((place, LoadHost { name: loads[place].name.clone(), host, targets: then }));
@@ -64,10 +64,18 @@ struct Given<'a> {
 }
 
 /// Which host of the run each of those that are named is: by its boot, whatever it is called now, and one that was restarted by its name.
+/// Containers have the boot of their machine: of several hosts with one boot it is the one of that name.
 ///
 /// Errors: `Usage` with one that is none of them.
 fn places(loads: &[EarlierHost], given: &[Given<'_>]) -> Result<Vec<usize>> {
-    let by_boot = |given: &Given<'_>| loads.iter().position(|load| given.boot_id == Some(load.host.boot_id.as_str()));
+    let by_boot = |given: &Given<'_>| {
+        let has_its_boot = |place: &usize| given.boot_id == Some(loads[*place].host.boot_id.as_str());
+        let found: Vec<usize> = (0..loads.len()).filter(has_its_boot).collect();
+        match found.as_slice() {
+            [only] => Some(*only),
+            _ => found.iter().copied().find(|place| loads[*place].name == given.name),
+        }
+    };
     let mut found: Vec<Option<usize>> = given.iter().map(by_boot).collect();
     for at in 0..given.len() {
         if found[at].is_none() {
@@ -128,12 +136,12 @@ fn name_them(loads: &[EarlierHost]) -> stend_base::Say {
     let words = loads.iter().map(|load| format!("--ssh {}", load.name)).collect::<Vec<_>>().join(" ");
     match loads {
         [_] => say!(
-            "name the host of the run with one `--ssh`, or none if it was this machine",
-            "укажите машину прогона одним `--ssh`; если это была эта машина, не указывайте ничего"
+            "name the host of the run with one `--ssh`, or in a file of hosts if it is reached by `exec` or `vm`; name none if it was this machine",
+            "укажите машину прогона одним `--ssh`, а если доступ к ней через `exec` или `vm` — в файле машин; если это была эта машина, не указывайте ничего"
         ),
         _ => say!(
-            "name all of them, as when it began (`{words}`, or the same file of hosts); a host that was restarted is found by its name",
-            "укажите все машины так же, как в начале (`{words}` или тот же файл машин); перезапущенная машина узнаётся по имени"
+            "name all of them: `{words}`, or a file of hosts, which is needed if they are reached by `exec` or `vm`; a host that was restarted is found by its name",
+            "укажите все машины: `{words}` или файл машин — он нужен, если доступ к ним через `exec` или `vm`; перезапущенная машина узнаётся по имени"
         ),
     }
 }
@@ -179,6 +187,7 @@ mod tests {
         assert_eq!(of(&[("b", Some("1")), ("a", Some("2")), ("c", Some("3"))]), [0, 1, 2]);
         // Containers have the boot of their machine.
         assert_eq!(found(&[("p", "1"), ("q", "1")], &[("q", None), ("p", None)]).unwrap(), [1, 0]);
+        assert_eq!(found(&[("p", "1"), ("m", "1")], &[("p", None), ("m", Some("1"))]).unwrap(), [0, 1], "beside it");
     }
 
     #[test]
@@ -205,6 +214,7 @@ mod tests {
             let error = other_number(&several, &named);
             assert!(error.message.en.contains(told) && error.message.en.contains("(a, root@b)"), "{error}");
             assert!(error.hint.as_ref().is_some_and(|hint| hint.en.contains("`--ssh a --ssh root@b`")), "{error}");
+            assert!(error.hint.as_ref().is_some_and(|hint| hint.en.contains("`exec` or `vm`")), "{error}");
         }
         let error = other_number(&loads(&[("", "1")]), &["a".to_string(), "b".to_string()]);
         assert!(error.message.en.contains("began on one host, and several are named (a, b)"), "{error}");

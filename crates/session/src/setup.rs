@@ -9,8 +9,8 @@ use crate::vms;
 use crate::worker_host::{Hosts, WorkerHost};
 use std::path::{Path, PathBuf};
 use stend_base::{Error, Result, Say, say};
-use stend_record::targets::{in_line, names};
-use stend_record::{GateText, RunRecord, store};
+use stend_record::targets::{are_named, in_line, names};
+use stend_record::{GateText, RunRecord, TargetFacts, store};
 use stend_run::{Progressed, Resume, Setup};
 use stend_spec::order::{NamedText, Order, SuiteWork};
 
@@ -158,12 +158,12 @@ fn gate(order: &Order) -> Option<GateText> {
 
 /// The targets of the earlier sessions of the only host, or those that the next arm puts in their place.
 fn targets_of_resumed(progressed: &Progressed, given: Vec<String>) -> Result<Vec<String>> {
-    let earlier = names(progressed.loads.first().map_or(&[], |load| &load.targets));
+    let earlier: &[TargetFacts] = progressed.loads.first().map_or(&[], |load| load.targets.as_slice());
     if given.is_empty() {
-        return Ok(earlier);
+        return Ok(names(earlier));
     }
-    let (then, now) = (in_line(&earlier), in_line(&given));
-    match earlier == given || progressed.new_target {
+    let (then, now) = (in_line(&names(earlier)), in_line(&given));
+    match are_named(earlier, &given) || progressed.new_target {
         true => Ok(given),
         false => Err(Error::usage(say!(
             "the run continues on `{then}`, not on `{now}`",
