@@ -65,9 +65,9 @@ struct Document<'a> {
     run_file: RunFileOut<'a>,
     report: ReportFileOut<'a>,
     caveats: Vec<CaveatOut<'a>>,
-    /// What the run will warn of before it begins, beside caveats, in English.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    warnings: Vec<&'a str>,
+    /// What the run will warn of before it begins, beside caveats.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    warnings: &'a [Say],
 }
 
 /// One of several load hosts.
@@ -309,7 +309,7 @@ fn document(preview: &Preview) -> Document<'_> {
         },
         report: ReportFileOut { path: &ahead.report, replaces: ahead.report_replaces },
         caveats: preview.caveats.iter().map(crate::json::caveat).collect(),
-        warnings: ahead.warnings.iter().map(|warning| warning.en.as_str()).collect(),
+        warnings: &ahead.warnings,
     }
 }
 
