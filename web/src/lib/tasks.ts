@@ -30,7 +30,7 @@ export type Signature = { name: string; label: string | null };
 export type Device = { name: string; kind: string; depth: number; identity: string | null; model: string | null; size: number; is_virtual: boolean; rotational: boolean | null };
 export type Access = "own_directory" | "nowhere" | { confirm: { identity: string; signatures: string[] } } | { refused: Refusal[] };
 export type Refusal = string | Record<string, Record<string, string | number>>;
-export type Health = { passed: boolean | null; celsius: number | null; used_percent: number | null; media_errors: number | null };
+export type Health = { passed: boolean | null; critical_warning?: number | null; celsius: number | null; used_percent: number | null; media_errors: number | null };
 export type Drive = { device: Device; path: string; serial: string | null; signatures: Signature[]; mounted: string[]; access: Access; health: Health | null };
 export type Inventory = { host: { hostname: string; os: string; kernel: string; cpu_model: string; cpus: number; memory: number; root: boolean }; devices: Drive[] };
 
@@ -52,6 +52,7 @@ export type Preview = {
   not_run: { label: string; reason: Say }[];
   time: { trials_ns: number; examples: { throughput_bytes_per_s: number; fill_ns: number; written_by_trials_bytes: number }[] };
   caveats: { text: Say; advice: Say }[];
+  warnings?: Say[];
 };
 
 /** What putting a stand up would do; a run on it can be foreseen only when it is up. */

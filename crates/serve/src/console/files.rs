@@ -3,9 +3,9 @@
 /// Address, media type and content. A name changes with what is in it.
 pub const FILES: &[(&str, &str, &str)] = &[
     (
-        "/assets/index--RdqK-HE.js",
+        "/assets/index-Cb_IqZEV.js",
         "text/javascript; charset=utf-8",
-        include_str!("../../assets/console/assets/index--RdqK-HE.js"),
+        include_str!("../../assets/console/assets/index-Cb_IqZEV.js"),
     ),
     (
         "/assets/index-DL55buS0.css",
