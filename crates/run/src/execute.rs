@@ -39,7 +39,7 @@ pub fn execute(setup: Setup, channel: Channel, watch: &mut dyn FnMut(&Update)) -
     let stopper = Stopper { sender: sender.clone() };
     match Loop::begin(setup, sender, Some(stopper), Box::new(stend_wire::stamps)) {
         Ok(begun) => begun.run(&receiver, watch),
-        Err(error) => Done { run_file: None, error: Some(error), waits: false, cut: None, stopped: None },
+        Err(error) => Done { error: Some(error), ..Done::default() },
     }
 }
 

@@ -113,6 +113,7 @@ pub struct Resume {
 }
 
 /// How a run ended.
+#[derive(Default)]
 pub struct Done {
     /// The run file; `None` if the run never began.
     pub run_file: Option<PathBuf>,

@@ -35,7 +35,7 @@ impl Output {
     }
 
     /// The same of a text that people edit, such as a suite: one that is there is never taken for a result of ours.
-    pub fn to_be_edited(self) -> Output {
+    pub fn that_is_edited(self) -> Output {
         Output { edited: true, ..self }
     }
 

@@ -136,6 +136,8 @@ impl<'a> Driver<'a> {
         let shift_ns =
             earlier.as_ref().map_or(0, |(record, _)| time.offset() as i64 - record.header.realtime_offset_ns);
         let mut setup = setup(scenario, directory, vec![LoadHost::only(host)], earlier);
+        // That of the coordinator, whose clock begins anew with it. A cut of power is one of the machine that is measured.
+        setup.boot_id = format!("boot at {}", time.offset());
         let watched = scenario.watched.map(|delay| Observer::new(draw(seed, 2), delay, time.now()));
         let (observer, observed) = watched.unzip();
         setup.observed.extend(observed);

@@ -21,7 +21,7 @@ pub fn export(arguments: &ArgMatches, out: &Out) -> Result<()> {
             say!("only `--format xlsx` takes several runs", "несколько прогонов принимает только `--format xlsx`");
         return Err(Error::usage(message).hint(say!("export them one by one", "выгрузите их по одному")));
     }
-    let output = output(arguments).map(|output| if format == "fio-job" { output.to_be_edited() } else { output });
+    let output = output(arguments).map(|output| if format == "fio-job" { output.that_is_edited() } else { output });
     if let Some(output) = output.as_ref().filter(|output| !is_folder(output)) {
         output.check()?;
     }

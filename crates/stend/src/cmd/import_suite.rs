@@ -12,7 +12,7 @@ use stend_interop::jobs::{self, ImportContext, Imported, SIZE_MAX, Weight};
 /// Prints or writes the suite that the jobs become.
 pub fn import(arguments: &ArgMatches, out: &Out) -> Result<()> {
     let words = super::many(arguments, "FILE");
-    let output = super::output(arguments, "output", say!("the suite", "набор")).map(Output::to_be_edited);
+    let output = super::output(arguments, "output", say!("the suite", "набор")).map(Output::that_is_edited);
     output.iter().try_for_each(|output| output.check().map(drop))?;
     let variable = |name: &str| std::env::var(name).ok();
     let world = ImportContext { read: &read, variable: &variable, lenient: arguments.get_flag("lenient") };

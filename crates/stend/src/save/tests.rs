@@ -40,7 +40,7 @@ fn a_result_replaces_an_older_one_and_keeps_its_permissions() {
 fn a_text_that_people_edit_is_not_called_foreign() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("suite.yaml");
-    let suite = |force| Output::new(&path, Say::same("x"), force).to_be_edited();
+    let suite = |force| Output::new(&path, Say::same("x"), force).that_is_edited();
     suite(false).save(|to| to.write_all(b"suite: x\n")).unwrap();
     let refused = suite(false).check().unwrap_err();
     assert_eq!(refused.kind, Kind::Unsafe);

@@ -240,7 +240,7 @@ impl Distances {
         (self.lines, self.before) = (self.lines + 1, ms);
     }
 
-    /// The median of the alike ones that are most, ms, and how many these are. Of as many the shorter ones: a rest is longer.
+    /// The median of the alike ones that are most, ms, and how many these are. Between groups of one size the shorter ones count: a rest is longer.
     fn usual(&self) -> Option<(u64, u64)> {
         let alike = |least: u64| self.times.range(least..=least.saturating_add(least / ALIKE));
         let counted = self.times.keys().map(|least| (*least, alike(*least).map(|(_, times)| *times).sum::<u64>()));
