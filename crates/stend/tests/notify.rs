@@ -225,7 +225,13 @@ pub fn seeing_drives(drives: &str, recorder: &Command) -> Command {
 pub fn next_line(log: &UnixDatagram) -> String {
     log.set_read_timeout(Some(Duration::from_secs(60))).expect("a limit");
     let mut bytes = [0; 2048];
-    let count = log.recv(&mut bytes).expect("a line of the log");
+    let count = loop {
+        match log.recv(&mut bytes) {
+            // A signal of another test.
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+            received => break received.expect("a line of the log"),
+        }
+    };
     String::from_utf8_lossy(&bytes[..count]).into_owned()
 }
 
