@@ -52,7 +52,7 @@ fn row(what: &str, value: f64, unit: &'static str, goal: Option<f64>) -> Row {
 /// Makes the runs, asks the server, and writes the page.
 pub fn measure(settings: &Settings) -> Outcome<()> {
     let place = tempfile::tempdir_in(&settings.directory).map_err(|e| format!("cannot make a directory: {e}"))?;
-    let runs = place.path().join("stend");
+    let runs = place.path().join("stend/runs");
     std::fs::create_dir_all(&runs).map_err(|e| format!("cannot make `{}`: {e}", runs.display()))?;
     say(&format!("making {RUNS} runs"));
     for index in 0..RUNS {
@@ -116,8 +116,13 @@ impl Server {
     /// Asks for the first page of runs; how long that took.
     fn first_page(&self) -> Outcome<Duration> {
         let begin = Instant::now();
-        Connection::open(&self.address)?.get("/api/v1/runs?limit=50")?;
-        Ok(begin.elapsed())
+        let text = Connection::open(&self.address)?.get("/api/v1/runs?limit=50")?;
+        let took = begin.elapsed();
+        let list: serde_json::Value = serde_json::from_str(&text).map_err(|e| format!("{e}: {text}"))?;
+        match list["runs"].as_array().map(Vec::len) {
+            Some(50) => Ok(took),
+            count => Err(format!("the first page has {count:?} runs, not 50")),
+        }
     }
 
     /// Resident memory, MiB (`VmRSS`, proc(5)).
