@@ -1,31 +1,13 @@
 //! Searches for a rate on several load hosts, and what their files say.
 
 use super::*;
-use crate::fixture::{RunBuilder, case, run_of, several};
+use crate::fixture::{RunBuilder, run_of, several};
+use crate::fixture_rounds::searched_case;
 use crate::{Looks, analyse};
 use stend_base::MilliIops;
 use stend_base::histogram::{Histogram, Sparse};
 use stend_plan::{Decision, StopReason};
 use stend_record::{Event, EventKind, HostId, Slice};
-use stend_spec::rate::Gaps;
-use stend_spec::search::Search;
-use stend_spec::suite::SuiteCase;
-use stend_spec::workload::Sync;
-
-/// Random reads at 1000/s to 16,000/s on each host, 99 % within 50 ms.
-fn searched() -> SuiteCase {
-    let mut case = case("oltp", 100, 32, Sync::None);
-    case.streams[0].search = Some(Search {
-        from: MilliIops::per_second(1000),
-        to: MilliIops::per_second(16_000),
-        gaps: Gaps::Even,
-        quantile: Millionths::percent(99),
-        limit: Nanos::millis(50),
-        precision: Millionths::percent(10),
-        curve: Vec::new(),
-    });
-    case
-}
 
 /// A trial in which a host was asked for this rate and served so much of it, with these latencies if any are given.
 fn served(
@@ -52,7 +34,7 @@ fn join(runs: &[RunBuilder]) -> RunRecord {
 
 /// Walks a search to its end on hosts that share storage which serves so much in all; `change` is what happens to the record before each look.
 fn walked(hosts: usize, capacity: f64, change: impl Fn(&mut RunRecord)) -> RunRecord {
-    let mut runs = vec![run_of(vec![searched()]); hosts];
+    let mut runs = vec![run_of(vec![searched_case("oltp")]); hosts];
     let plan = Plan::new(&runs[0].clone().record().header.inputs).unwrap();
     let mut history = vec![Outcome::Ok];
     let joined = |runs: &[RunBuilder]| {
@@ -101,7 +83,8 @@ fn latencies(fast: u64, slow: u64) -> Option<Sparse> {
 
 /// What a trial means in which so many of 2000 I/Os of the second host were slow.
 fn looked(slow: u64) -> (Outcome, [Outcome; 2]) {
-    let one = |slow| served(run_of(vec![searched()]), (0, 0), (1000.0, 1000.0), latencies(2000 - slow, slow));
+    let one =
+        |slow| served(run_of(vec![searched_case("oltp")]), (0, 0), (1000.0, 1000.0), latencies(2000 - slow, slow));
     let record = join(&[one(0), one(slow)]);
     let (plan, trial) = (record.plan().unwrap(), &record.trials[0]);
     let alone = [0, 1].map(|part| step(&plan, 0, &Ended::alone(trial.parts[part].outcome.as_ref().unwrap())));
@@ -118,7 +101,7 @@ fn the_limit_is_held_by_the_ios_of_all_hosts_together() {
 
 #[test]
 fn what_one_host_does_not_serve_is_missed_by_all() {
-    let one = |iops| served(run_of(vec![searched()]), (0, 0), (1000.0, iops), None);
+    let one = |iops| served(run_of(vec![searched_case("oltp")]), (0, 0), (1000.0, iops), None);
     let record = join(&[one(1000.0), one(900.0)]);
     assert_eq!(step(&record.plan().unwrap(), 0, &Ended::of(&record.trials[0], 2).unwrap()), Outcome::Missed);
 }

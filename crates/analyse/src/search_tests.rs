@@ -4,27 +4,18 @@ use super::*;
 use crate::analyse;
 use crate::findings::CheckStatus;
 use crate::fixture::{RunBuilder, case, run_of};
+use crate::fixture_rounds::searched_case;
 use stend_base::MilliIops;
 use stend_base::histogram::{Histogram, Sparse};
 use stend_plan::{Decision, StopReason};
 use stend_record::{Censored, IoErrors};
-use stend_spec::rate::Gaps;
-use stend_spec::search::Search;
 use stend_spec::suite::SuiteCase;
 use stend_spec::workload::Sync;
 
 /// Random reads at 1000/s to 16,000/s in steps of a tenth, 99 % within 50 ms.
 fn searched() -> SuiteCase {
-    let mut case = case("oltp", 100, 32, Sync::None);
-    case.streams[0].search = Some(Search {
-        from: MilliIops::per_second(1000),
-        to: MilliIops::per_second(16_000),
-        gaps: Gaps::Even,
-        quantile: Millionths::percent(99),
-        limit: Nanos::millis(50),
-        precision: Millionths::percent(10),
-        curve: vec![Millionths::percent(50)],
-    });
+    let mut case = searched_case("oltp");
+    case.streams[0].search.iter_mut().for_each(|search| search.curve = vec![Millionths::percent(50)]);
     case
 }
 

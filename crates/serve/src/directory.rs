@@ -38,13 +38,14 @@ impl Directory {
         // A link has the times of the directory that it leads to.
         let found = self.path.metadata().ok();
         let now = found.map(|found| (found.dev(), found.ino(), found.mtime(), found.mtime_nsec()));
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, runs)) = known.as_ref().filter(|(listed, _)| Some(*listed) == now) {
+        let known = || self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, runs)) = known().as_ref().filter(|(listed, _)| Some(*listed) == now) {
             return Ok(runs.clone());
         }
+        // Others read it meanwhile, too: while it changes, none of them waits for the rest.
         let runs = Arc::new(store::known_runs(&self.path)?);
         let settled = now.filter(|(_, _, changed, _)| changed + SETTLED < now_unix());
-        *known = settled.map(|now| (now, runs.clone()));
+        *known() = settled.map(|now| (now, runs.clone()));
         Ok(runs)
     }
 }

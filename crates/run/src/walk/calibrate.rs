@@ -43,7 +43,7 @@ impl Walk {
     }
 }
 
-/// Longest time until a worker in a trial says something again after this. An event and its undo are commands, each of which is reported when
+/// Longest time until a worker in a trial reports again after this. An event and its undo are commands, each of which is reported when
 /// it has ended. Once its load is over, a trial waits until arrays are whole again, and reports how far they are.
 fn work_after(kind: &EventKind) -> Nanos {
     match kind {

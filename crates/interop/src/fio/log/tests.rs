@@ -144,6 +144,17 @@ fn lines_that_make_up_for_a_rest_do_not_show_the_length_of_an_interval() {
 }
 
 #[test]
+fn a_log_in_which_no_two_distances_are_alike_takes_bounded_memory() {
+    let (mut distances, mut at) = (Distances::default(), 0);
+    for own in std::iter::repeat_n(1000, 30).chain(1..50_000).chain(std::iter::repeat_n(1000, 30)) {
+        at += own;
+        distances.add(at);
+    }
+    assert_eq!(distances.times.len(), DISTANCES_MAX);
+    assert_eq!(distances.times[&1000], 60, "one that is known is still counted");
+}
+
+#[test]
 fn the_gap_between_two_jobs_of_one_log_with_dates_is_not_the_length_of_an_interval() {
     const DATE: u64 = 1_795_379_512_345;
     let of = |distances: &[u64]| -> String { distances.iter().map(|ms| counted_at(DATE + ms, 0, 100)).collect() };
