@@ -223,7 +223,7 @@ fn histogram_origin(source: &mut dyn Read, all_jobs: bool) -> std::result::Resul
     Ok(first.saturating_sub(period))
 }
 
-/// Most distances that are told apart. A log of one run has as many as its lines are late by different ms; by eye a thousand times less.
+/// Most distances that are counted each by itself. A log of one run has as many as its lines are late by different ms; by eye a thousand times less.
 const DISTANCES_MAX: usize = 10_000;
 
 /// How far lines of one kind are apart.
