@@ -93,6 +93,9 @@ mod tests {
             settle(place, 100);
         }
         std::os::unix::fs::symlink(&real, &link).unwrap();
+        // A link that is new is not settled either.
+        let touched = std::process::Command::new("touch").args(["-h", "-d", "@1700000000"]).arg(&link).status();
+        assert!(touched.unwrap().success());
         let directory = Directory::new(link.clone());
         assert_eq!(directory.runs().unwrap().len(), 1);
         std::fs::write(real.join("b.stend"), "x").unwrap();

@@ -141,6 +141,11 @@ fn lines_that_make_up_for_a_rest_do_not_show_the_length_of_an_interval() {
     // No two of the usual ones are equal, and two of the others are.
     let late = [0, 1003, 2001, 3003, 64_000, 64_008, 64_016];
     assert_eq!(window(&late), (stend_base::Nanos::millis(65_018), 11));
+    // Few lines of another kind decide nothing.
+    let reads: String = (0..5).map(|s| counted_at(DATE + 1000 * s, 0, 100)).collect();
+    let writes = counted_at(DATE + 4008, 1, 100) + &counted_at(DATE + 4016, 1, 100);
+    let (run, _) = good(&[("r_clat_hist.1.log", (reads + &writes).as_bytes())]);
+    assert_eq!(trial(&run, 0).0.window, stend_base::Nanos::millis(5016));
 }
 
 #[test]
