@@ -146,10 +146,10 @@ fn repeat(rule: &Rule) -> Say {
     let cost = cost(rule, blocks);
     let (en, ru) = (cost.en, cost.ru);
     let word = plural_ru(blocks.into(), "повтор", "повтора", "повторов");
-    let verb = plural_ru(blocks.into(), "даст", "дадут", "дадут");
+    let verb = plural_ru(blocks.into(), "решит", "решат", "решат");
     say!(
-        "{blocks} repeats would decide it{en}: `--repeats {blocks}`.",
-        "Ясность {verb} {blocks} {word}{ru}: `--repeats {blocks}`."
+        "{blocks} repeats would decide more{en}: `--repeats {blocks}`.",
+        "{blocks} {word} {verb} больше{ru}: `--repeats {blocks}`."
     )
 }
 
