@@ -26,12 +26,17 @@ pub fn of_host(settings: &Settings) -> Vec<(&'static str, String)> {
     let date = Command::new("date").args(["-u", "+%F"]).output();
     let date = date.map(|o| String::from_utf8_lossy(&o.stdout).trim().to_string()).unwrap_or_default();
     let cpus = std::thread::available_parallelism().map_or(0, usize::from);
-    let load = line("/proc/loadavg", "").split(' ').take(3).collect::<Vec<_>>().join(" ");
     vec![
         ("CPU", format!("{}, {cpus} CPUs", line("/proc/cpuinfo", "model name"))),
         ("kernel", line("/proc/sys/kernel/osrelease", "")),
         ("versions", version),
-        ("load average at the end", load),
+        ("load average before, and at the end", format!("{}; {}", settings.load_before, load_average())),
         ("measured on", date),
     ]
+}
+
+/// Processes that run or wait for a CPU: the averages over 1, 5 and 15 minutes.
+pub fn load_average() -> String {
+    let text = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    text.split(' ').take(3).collect::<Vec<_>>().join(" ")
 }

@@ -60,6 +60,8 @@ pub struct Settings {
     simulations: Option<u32>,
     /// Where the result goes (`OUT`).
     out: Option<PathBuf>,
+    /// Processes that ran or waited for a CPU before anything was measured: the averages over 1, 5 and 15 minutes.
+    load_before: String,
 }
 
 impl Settings {
@@ -84,6 +86,7 @@ impl Settings {
             only: text("ONLY"),
             simulations: number("SIMULATIONS")?.map(|count| count.clamp(10, 1_000_000) as u32),
             out: text("OUT").map(PathBuf::from),
+            load_before: machine::load_average(),
         })
     }
 

@@ -29,9 +29,10 @@ pub fn compare(settings: &Settings) -> Outcome<()> {
     let found = report::Found {
         stalls: if wanted("stall") { stall::measure(settings, &fio)? } else { Vec::new() },
         rates: if wanted("rates") { rates::measure(settings, &fio)? } else { Vec::new() },
-        many: if wanted("many") { many::measure(settings)? } else { Vec::new() },
         stamps: if wanted("stamps") { stamps::measure(settings)? } else { Vec::new() },
         in_flight: if wanted("little") { little::measure(settings)? } else { Vec::new() },
+        // Last: thousands of threads are still felt for a while after they have ended.
+        many: if wanted("many") { many::measure(settings)? } else { Vec::new() },
     };
     report::write(settings, &fio, &found)
 }

@@ -215,8 +215,10 @@ fn of_the_engine() -> Vec<Experiment> {
     let place = Place::Nothing;
     vec![
         of("no I/O, depth 1", place, load(false, 1, null), costs()),
+        of("no I/O, depth 8", place, load(false, 8, null), costs()),
         of("no I/O, depth 32", place, load(false, 32, null), costs()),
-        of("no I/O, depth 32, 2 threads", place, two, vec![goal("P10", Peer::OneThread, Quantity::Iops, 1.85, 1.95)]),
+        of("no I/O, depth 128", place, load(false, 128, null), costs()),
+        of("no I/O, depth 32, 2 threads", place, two, vec![goal("P10", Peer::OneThread, Quantity::Iops, 1.9, 1.95)]),
         of("no I/O, depth 32, with a log", place, logged, vec![goal("P11", Peer::NoLog, Quantity::Time, 25.0, 10.0)]),
         of(
             "no I/O, depth 32, in batches",
@@ -238,6 +240,7 @@ fn against_fio(ring: Peer, of_ring: (f64, f64)) -> Vec<Goal> {
         goal("P3", Peer::FioDefault, Iops, 1.0, 1.05),
         goal("P3", Peer::FioBatches, Iops, 1.0, 1.05),
         goal("P4", Peer::FioSame, PerCpu, 1.2, 1.5),
+        Goal { peer: Peer::FioDefault, quantity: PerCpu, mark: None },
         Goal { peer: Peer::FioBatches, quantity: PerCpu, mark: None },
         bare(Peer::Bare),
         bare(Peer::BareTogether),
@@ -250,8 +253,21 @@ fn without_a_device() -> Vec<Experiment> {
     // The thread is the limit, and Stend goes over to one call for several.
     let mut cached = against_fio(Peer::BareTogether, (0.95, 1.0));
     cached.push(goal("P6", Peer::TIoUring, Quantity::Iops, 0.95, 1.0));
+    let at = |depth, peers: &[Peer]| {
+        let goals = peers.iter().map(|peer| goal("P3", *peer, Quantity::Iops, 1.0, 1.05)).collect();
+        of(
+            &format!("write /dev/null, depth {depth}"),
+            Place::DevNull,
+            load(true, depth, Backend::IoUring),
+            goals,
+        )
+    };
+    let both = [Peer::FioSame, Peer::FioBatches];
     vec![
+        at(1, &both[..1]),
+        at(8, &both),
         of("write /dev/null, depth 32", Place::DevNull, ring(true), against_fio(Peer::BareTogether, (0.9, 0.95))),
+        at(128, &both),
         of(
             "write /dev/null, depth 1, plain calls",
             Place::DevNull,
@@ -274,7 +290,7 @@ fn on_devices() -> Vec<Experiment> {
         of("write a loop device, depth 32", on_loop, write, of_writes()),
         of("read the disk, depth 32", on_disk, read, goals()),
         of("write the disk, depth 32", on_disk, write, of_writes()),
-        of("read tmpfs, depth 32", Place::Tmpfs, read, vec![goal("P4", Peer::FioSame, Quantity::PerCpu, 1.2, 1.5)]),
+        of("read tmpfs, depth 32", Place::Tmpfs, read, of_writes()),
     ]
 }
 

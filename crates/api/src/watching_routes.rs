@@ -89,7 +89,7 @@ const WHAT: Parameter = Parameter {
 };
 
 const COMMENT: Parameter = query("comment", Takes::Text, || {
-    say!("why, in one line of at most 500 letters", "почему; одна строка до 500 знаков")
+    say!("why, in one line of at most 500 characters", "почему; одна строка до 500 знаков")
 });
 
 pub(crate) const ACKNOWLEDGE: Route = Route {

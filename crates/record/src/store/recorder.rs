@@ -124,9 +124,7 @@ impl Recorder {
         }
         // Before SQLite makes the log and its index: they take over the owner of the database.
         owner.map_or(Ok(()), |owner| owner.take_file(&file)).map_err(lost)?;
-        let db = open(path, schema::lay_out).map_err(failed)?;
-        schema::insert(&db, &Entry::Header(Box::new(header.clone()))).map_err(failed)?;
-        schema::put_meta(&db, key::WRITTEN, &0u64).map_err(failed)?;
+        let db = open(path, |db| schema::lay_out(db, header)).map_err(failed)?;
         let mut recorder = Recorder::over(db, file, path, options);
         recorder.thinning = header.recording.as_ref().map(|recording| Thinning::new(recording.retention.clone()));
         if options.spool {
@@ -407,7 +405,7 @@ fn reserve(path: &Path, expected: Bytes) -> Result<Option<Reserve>> {
 }
 
 /// Opens the database; `prepare` comes before the log exists.
-fn open(path: &Path, prepare: fn(&Connection) -> rusqlite::Result<()>) -> rusqlite::Result<Connection> {
+fn open(path: &Path, prepare: impl FnOnce(&Connection) -> rusqlite::Result<()>) -> rusqlite::Result<Connection> {
     use rusqlite::OpenFlags;
     let db = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
     // Readers never block a writer in WAL mode; only closing waits for them, in its own loop.

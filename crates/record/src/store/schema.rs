@@ -51,12 +51,16 @@ pub mod key {
     pub const SPOOL: &str = "spool";
 }
 
-/// Lays out an empty database. Identity and version go into the file itself before the log exists, so
-/// that they can be read without SQLite.
-pub fn lay_out(db: &Connection) -> rusqlite::Result<()> {
+/// Lays out an empty database with the header of its run, all at once: a reader finds either nothing or a run file. Identity and version
+/// go into the file itself before the log exists, so that they can be read without SQLite.
+pub fn lay_out(db: &Connection, header: &RunHeader) -> rusqlite::Result<()> {
+    let whole = db.unchecked_transaction()?;
     db.pragma_update(None, "application_id", APPLICATION_ID)?;
     db.pragma_update(None, "user_version", super::FORMAT_VERSION)?;
-    TABLES.iter().try_for_each(|table| db.execute(table, []).map(drop))
+    TABLES.iter().try_for_each(|table| db.execute(table, []).map(drop))?;
+    put_meta(db, key::HEADER, header)?;
+    put_meta(db, key::WRITTEN, &0u64)?;
+    whole.commit()
 }
 
 /// Stores one entry. What can be known only once replaces an earlier value, as in `RunRecord::apply`.

@@ -51,12 +51,10 @@ fn open_part(part: &Path) -> io::Result<File> {
 
 fn laid_out(part: &Path, header: &RunHeader) -> rusqlite::Result<Connection> {
     let db = Connection::open_with_flags(part, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
-    schema::lay_out(&db)?;
+    schema::lay_out(&db, header)?;
     // What is rolled back when the disk is full is in memory.
     set_journal_mode(&db, "MEMORY")?;
     db.pragma_update(None, "synchronous", "OFF")?;
-    schema::insert(&db, &Entry::Header(Box::new(header.clone())))?;
-    schema::put_meta(&db, key::WRITTEN, &0u64)?;
     Ok(db)
 }
 

@@ -1,6 +1,7 @@
 //! A gate as JUnit, for a CI: a suite, and a case for every cell under a rule and every value under a limit.
 //!
-//! What cannot be told is skipped, with the reason: noise is no error of anybody. The exit code says that the gate did not pass.
+//! What cannot be told is skipped, with the reason, also where the gate lets it pass: noise is no error of anybody. The exit code tells
+//! whether the gate passed.
 //! A rule or limit that fits nothing, or a case that was not measured, is an error: it holds nothing, and someone must mend it.
 
 use super::{Row, limit, rows};
@@ -75,7 +76,7 @@ fn of_row(row: &Row<'_>, comparison: &Comparison, lang: Lang) -> Test {
     let (run, name) = (letter(row.cell.run), row.name.get(lang));
     let sentence = super::sentence(row).get(lang).to_string();
     let text = format!("A {}, {run} {}", row.line.baseline.get(lang), row.line.other.get(lang));
-    let result = match row.cell.outcome {
+    let result = match super::seen(row.cell.outcome, row.cell.undecided) {
         Outcome::Passed => None,
         Outcome::Failed => Some(("failure", sentence)),
         Outcome::Undecided => {
@@ -91,7 +92,7 @@ fn of_limit(value: &LimitedValue, lang: Lang) -> Test {
     let part = limit::part(value).map(|part| format!(", {}", part.get(lang))).unwrap_or_default();
     let name = format!("{run}{}{part}", value.limit.text);
     let sentence = limit::sentence(value).get(lang).to_string();
-    let result = match value.outcome {
+    let result = match super::seen(value.outcome, value.open.is_some()) {
         Outcome::Passed => None,
         Outcome::Failed => Some(("failure", sentence)),
         Outcome::Undecided => {
@@ -112,7 +113,8 @@ fn of_gap(gap: &GatedGap, lang: Lang) -> Test {
     };
     let sentence = super::gap_sentence(gap).get(lang).to_string();
     let result = match gap.outcome {
-        Outcome::Passed => None,
+        // Let pass by `inconclusive: pass`, and measured nevertheless by no run.
+        Outcome::Passed => Some(("skipped", sentence)),
         Outcome::Failed => Some(("failure", sentence)),
         Outcome::Undecided => Some(("error", sentence)),
     };
