@@ -321,5 +321,4 @@ impl Quantity {
 }
 
 #[cfg(test)]
-#[path = "comparison_with_published_tests.rs"]
 mod tests;

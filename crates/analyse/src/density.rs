@@ -273,5 +273,4 @@ pub(crate) fn verdict(found: &[DensityFinding], caveats: &[Caveat]) -> Say {
 }
 
 #[cfg(test)]
-#[path = "density_tests.rs"]
 mod tests;

@@ -193,5 +193,4 @@ impl HostSearchFinding {
 }
 
 #[cfg(test)]
-#[path = "host_search_tests.rs"]
 mod tests;

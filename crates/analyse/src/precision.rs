@@ -228,5 +228,4 @@ impl PrecisionFinding {
 }
 
 #[cfg(test)]
-#[path = "precision_tests.rs"]
 mod tests;

@@ -318,5 +318,4 @@ impl SilenceFinding {
 }
 
 #[cfg(test)]
-#[path = "prober_tests.rs"]
 mod tests;

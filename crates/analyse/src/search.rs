@@ -258,9 +258,4 @@ pub(crate) fn share(q: Share, l: Lang) -> String {
 }
 
 #[cfg(test)]
-#[path = "search_tests.rs"]
 mod tests;
-
-#[cfg(test)]
-#[path = "search_on_hosts_tests.rs"]
-mod on_hosts;

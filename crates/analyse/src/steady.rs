@@ -155,5 +155,4 @@ pub(crate) fn rounds(count: u32, l: Lang) -> String {
 }
 
 #[cfg(test)]
-#[path = "steady_tests.rs"]
 mod tests;

@@ -212,5 +212,4 @@ fn fraction(value: f64, l: Lang) -> String {
 }
 
 #[cfg(test)]
-#[path = "sweeps_tests.rs"]
 mod tests;

@@ -319,5 +319,4 @@ fn plain(text: &str) -> String {
 }
 
 #[cfg(test)]
-#[path = "json_tests.rs"]
 mod tests;

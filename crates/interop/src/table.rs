@@ -374,5 +374,4 @@ fn column(head: &str) -> Option<Column> {
 }
 
 #[cfg(test)]
-#[path = "table_tests.rs"]
 mod tests;

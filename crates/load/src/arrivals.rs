@@ -192,5 +192,4 @@ impl Progress {
 }
 
 #[cfg(test)]
-#[path = "arrivals_tests.rs"]
 mod tests;

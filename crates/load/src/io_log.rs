@@ -196,5 +196,4 @@ impl LogBudget {
 }
 
 #[cfg(test)]
-#[path = "io_log_tests.rs"]
 mod tests;

@@ -257,5 +257,4 @@ fn run_of(index: u64, jumps: u64, seed: u64) -> (Option<u64>, u64) {
 }
 
 #[cfg(test)]
-#[path = "order_tests.rs"]
 mod tests;

@@ -422,5 +422,4 @@ fn moves(op: Op, len: u32) -> i32 {
 }
 
 #[cfg(test)]
-#[path = "queue_lane_tests.rs"]
 mod tests;

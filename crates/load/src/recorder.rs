@@ -315,5 +315,4 @@ impl Recorder {
 }
 
 #[cfg(test)]
-#[path = "recorder_tests.rs"]
 mod tests;

@@ -388,5 +388,4 @@ fn in_arms(cells: Vec<Case>, arms: &[Arm]) -> Vec<Case> {
 }
 
 #[cfg(test)]
-#[path = "plan_tests.rs"]
 mod tests;

@@ -120,5 +120,4 @@ fn reserve(trial: &Trial, context: &ProbeContext, block: Bytes) -> Result<Region
 }
 
 #[cfg(test)]
-#[path = "probing_tests.rs"]
 mod tests;

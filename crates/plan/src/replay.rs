@@ -200,5 +200,4 @@ fn beyond(facts: &TraceFacts, range: Bytes) -> Say {
 }
 
 #[cfg(test)]
-#[path = "replay_tests.rs"]
 mod tests;

@@ -465,5 +465,4 @@ impl Walk {
 }
 
 #[cfg(test)]
-#[path = "walk_tests.rs"]
 mod tests;

@@ -474,5 +474,4 @@ impl<'a> Map<'a> {
 }
 
 #[cfg(test)]
-#[path = "parse_tests.rs"]
 mod tests;

@@ -1,6 +1,5 @@
 //! Everything that is wrong from the start ends with the right exit code and a sentence that helps.
 
-#[path = "bad_input/mistakes.rs"]
 mod mistakes;
 
 use crate::support::*;

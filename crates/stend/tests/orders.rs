@@ -176,6 +176,25 @@ fn an_order_puts_its_stands_up_from_the_texts_that_it_holds() {
 }
 
 #[test]
+fn an_order_comes_through_a_pipe_too() {
+    let scratch = Scratch::new();
+    let target = scratch.directory("target");
+    let suite = scratch.file("small.yaml", SMALL);
+    let order = printed(&scratch, &["run", &suite, "--on", &target]);
+    let cut = scratch.file("cut.json", &order[..order.len() / 2]);
+    let order = scratch.file("order.json", &order);
+    let piped = |file: &str, code: i32| {
+        let mut command = stend(&scratch, &["run", "--order", "-", "--dry-run", "--json"]);
+        expect_exit(command.stdin(std::fs::File::open(file).expect("a file")), code)
+    };
+    let shown: Value = serde_json::from_str(&piped(&order, 0).0).expect("JSON");
+    let of_file = dry(&scratch, &["run", "--order", &order]);
+    assert!(shown["seed"].is_string() && shown["seed"] == of_file["seed"], "{shown}");
+    let (_, told) = piped(&cut, 3);
+    assert!(told.contains("a quote is never closed"), "{told}");
+}
+
+#[test]
 fn a_trace_that_is_not_the_one_of_the_order_is_refused_before_anything_is_measured() {
     let scratch = Scratch::new();
     let target = scratch.directory("target");

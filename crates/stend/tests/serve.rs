@@ -1,6 +1,5 @@
 //! `stend serve` as programs, browsers and strangers meet it: the real binary, real run files, requests over a socket.
 
-#[path = "serve/client.rs"]
 pub mod client;
 
 use crate::support::fixed_run::two_runs;

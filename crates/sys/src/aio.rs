@@ -324,5 +324,4 @@ impl Drop for Context {
 }
 
 #[cfg(test)]
-#[path = "aio_tests.rs"]
 mod tests;

@@ -350,5 +350,4 @@ impl Serde {
 }
 
 #[cfg(test)]
-#[path = "types_tests.rs"]
 mod tests;

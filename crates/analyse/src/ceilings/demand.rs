@@ -227,5 +227,4 @@ fn gcd(a: u64, b: u64) -> u64 {
 }
 
 #[cfg(test)]
-#[path = "demand_tests.rs"]
 mod tests;

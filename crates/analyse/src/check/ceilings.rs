@@ -129,5 +129,4 @@ fn nothing_calibrated() -> Say {
 }
 
 #[cfg(test)]
-#[path = "ceilings_tests.rs"]
 mod tests;

@@ -318,5 +318,4 @@ fn not_durable() -> Say {
 }
 
 #[cfg(test)]
-#[path = "durability_tests.rs"]
 mod tests;

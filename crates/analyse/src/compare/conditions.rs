@@ -370,5 +370,4 @@ fn digest(text: &str) -> String {
 }
 
 #[cfg(test)]
-#[path = "conditions_tests.rs"]
 mod tests;

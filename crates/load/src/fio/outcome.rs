@@ -217,5 +217,4 @@ fn place(ran: &Ran, reports: &[&Report], rows: &[Vec<Row>]) -> Placed {
 }
 
 #[cfg(test)]
-#[path = "outcome_tests.rs"]
 mod tests;

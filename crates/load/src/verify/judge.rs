@@ -135,5 +135,4 @@ fn version_in(mark: &Mark, marks: Marks, allowed: Allowed) -> Option<u32> {
 }
 
 #[cfg(test)]
-#[path = "judge_tests.rs"]
 mod tests;

@@ -9,23 +9,14 @@ use stend_record::{ArmFacts, HostFacts, IoErrors, TrialStatus, ZeroSample};
 use stend_spec::workload::Op;
 use stend_wire::{Inspect, Permission};
 
-#[path = "walk_calibrate_tests.rs"]
 mod calibrated;
-#[path = "walk_crash_tests.rs"]
 mod crashed;
-#[path = "walk_end_tests.rs"]
 mod ends;
-#[path = "walk_machines_tests.rs"]
 mod machines;
-#[path = "walk_resume_tests.rs"]
 mod resumed;
-#[path = "walk_silence_tests.rs"]
 mod silent;
-#[path = "walk_stand_tests.rs"]
 mod stands;
-#[path = "walk_trace_tests.rs"]
 mod traces;
-#[path = "walk_until_tests.rs"]
 mod until;
 
 fn asked() -> Asked {

@@ -1,5 +1,7 @@
 //! Searches walked on imagined targets, and what their files say.
 
+mod on_hosts;
+
 use super::*;
 use crate::analyse;
 use crate::findings::CheckStatus;

@@ -3,7 +3,6 @@
 use super::*;
 use stend_record::{JobTotals, RunHeader, RunRecord, TrialRecord};
 
-#[path = "walk_steady_tests.rs"]
 mod steady;
 
 /// A suite that goes on until its rate is known to ± 2 %, at most 20 times.

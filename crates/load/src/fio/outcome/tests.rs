@@ -28,7 +28,7 @@ fn ended() -> Ended {
     Ended {
         status: Some(ExitStatus::from_raw(0)),
         cut: None,
-        output: include_bytes!("../../tests/fixtures/fio-3.33.json").to_vec(),
+        output: include_bytes!("../../../tests/fixtures/fio-3.33.json").to_vec(),
         words: String::new(),
         started: Nanos::millis(36_376_525),
         ended: Nanos::millis(36_377_455),
@@ -37,8 +37,8 @@ fn ended() -> Ended {
 
 fn told(ended: &Ended) -> Printed {
     let logs: [&[u8]; 2] = [
-        include_bytes!("../../tests/fixtures/fio-3.33_clat_hist.1.log"),
-        include_bytes!("../../tests/fixtures/fio-3.33_clat_hist.2.log"),
+        include_bytes!("../../../tests/fixtures/fio-3.33_clat_hist.1.log"),
+        include_bytes!("../../../tests/fixtures/fio-3.33_clat_hist.2.log"),
     ];
     let rows = logs.map(|log| super::super::logs::rows(log).unwrap()).to_vec();
     Printed { document: Document::parse(&ended.output).unwrap(), rows }

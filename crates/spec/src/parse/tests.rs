@@ -15,7 +15,7 @@ fn with_stream(stream: &str) -> String {
 
 #[test]
 fn the_built_in_suite_parses() {
-    let quick = suite(include_str!("../../../suites/quick/suite.yaml"), "quick").unwrap();
+    let quick = suite(include_str!("../../../../suites/quick/suite.yaml"), "quick").unwrap();
     assert_eq!((quick.name.as_str(), quick.cases.len(), quick.blocks), ("quick", 6, 6));
     assert_eq!(quick.cases[2].streams[0].queue_depth, [1, 32]);
     assert_eq!(quick.cases[5].streams[0].sync, Sync::Fdatasync(1));

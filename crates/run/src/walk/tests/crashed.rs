@@ -3,7 +3,6 @@
 use super::*;
 use stend_record::crash::{Aftermath, Crash};
 
-#[path = "walk_power_tests.rs"]
 mod power;
 
 const SUITE: &str = "suite: t

@@ -1,6 +1,6 @@
 //! Searches for a rate on several load hosts, and what their files say.
 
-use super::*;
+use super::super::*;
 use crate::fixture::{RunBuilder, run_of, several};
 use crate::fixture_rounds::searched_case;
 use crate::{Looks, analyse};
