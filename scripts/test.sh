@@ -1,12 +1,18 @@
 #!/usr/bin/env bash
 # All that continuous integration checks, after set-up. Emulated machines and the tests of drives that are in use wait most of the time:
-# compiling, clippy and whatever judges no load run beside them, with less right to the CPUs.
+# compiling and whatever judges no load run beside them, with less right to the CPUs.
 set -euo pipefail
 
 # Tests beside one another make mount namespaces. As on most systems, what is unmounted here must be unmounted there, too: a copy would keep
 # a device in use. The mounts of this machine itself stay as they are.
 if [ "$(id -u)" = 0 ] && ! findmnt --noheadings --output PROPAGATION / | grep -q shared; then
     exec unshare --mount --propagation shared "$0" "$@"
+fi
+
+# The compiler that `make test` sets is clippy's: what is compiled is linted, without reading it all a second time.
+if [ "${RUSTC_WORKSPACE_WRAPPER:-}" != clippy-driver ]; then
+    echo "scripts/test.sh is started by \`make test\`" >&2
+    exit 1
 fi
 
 options=(--workspace --locked --offline)
@@ -81,11 +87,10 @@ mapfile -t alone < <(grep -vE "^($(IFS='|'; echo "${machines[*]}|${beside[*]}|${
 mapfile -t tests < <(of "${machines[@]}")
 # One after the other: two emulators leave each other too little of two CPUs.
 start "machines that compiling runs beside" "${e2e[@]}" -- --exact --test-threads 1 "${tests[@]}"
-part "all tests are built" "${yielding[@]}" cargo test "${options[@]}" --no-run
+part "all tests are built, with clippy" "${yielding[@]}" cargo test "${options[@]}" --no-run
 start "tests of the crates" "${yielding[@]}" cargo test "${options[@]}" --no-fail-fast "${of_crates[@]}"
 # Waits for pages most of the time.
 start "console" "${yielding[@]}" scripts/web_test.sh
-part "clippy" "${yielding[@]}" cargo clippy "${options[@]}" --all-targets --quiet -- -D warnings
 # Some wait for clocks and disks most of the time.
 part "units" "${yielding[@]}" cargo test "${options[@]}" --no-fail-fast --lib --bins -- --test-threads 4
 mapfile -t tests < <(of "${beside[@]}")
