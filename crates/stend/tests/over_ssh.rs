@@ -187,6 +187,55 @@ fn a_host_that_cannot_be_used_is_refused_with_what_it_says() {
 }
 
 #[test]
+fn a_host_with_another_key_is_refused_with_the_way_to_look_at_it() {
+    let Some(far) = Far::start("a_host_with_another_key") else { return };
+    let (suite, target) = (far.scratch.file("small.yaml", SMALL), far.scratch.directory("target"));
+    let file = far.scratch.join("r.stend");
+    let at = |name: &str| std::fs::read_to_string(far.scratch.join(name)).expect("a file");
+    // The key of the user is a key like any other.
+    let (known, other) = (at("known"), at("key.pub"));
+    let address = known.split_whitespace().next().expect("an address");
+    far.scratch.file("known", &format!("{address} {other}"));
+    let words = ["run", &suite, "--on", &target, "--ssh", "far", "--progress", "none", "-o"];
+    let (_, told) = expect_exit(far.stend(&words).arg(&file), 8);
+    let told = one_line(&told);
+    assert!(told.contains("`far` shows another host key than the one that `ssh` knows it by"), "{told}");
+    assert!(told.contains("SHA256:") && told.contains(address), "what `ssh` prints: {told}");
+    assert!(told.contains("Only if they are equal") && told.contains("`ssh-keygen -R HOST`"), "{told}");
+    assert!(!told.contains("set up a key"), "{told}");
+    assert!(!file.exists() && leftovers(&target) == [""; 0] && far.programs() == [""; 0]);
+    far.scratch.file("known", &known);
+    expect_exit(&mut far.stend(&["hosts", "clean", "far"]), 0);
+}
+
+#[test]
+fn a_host_that_refuses_the_rights_says_which_command_and_what_allows_it() {
+    let Some(far) = Far::start("a_host_that_refuses_the_rights") else { return };
+    let (suite, target) = (far.scratch.file("small.yaml", SMALL), far.scratch.directory("target"));
+    script(&far.scratch, "sudo", "echo 'sudo: a password is required' >&2; exit 1");
+    let sudo = far.scratch.join("sudo").display().to_string();
+    let text = format!("hosts: {{db: {{ssh: far, become: {sudo} -n, on: {target}}}}}\n");
+    let (hosts, file) = (far.scratch.file("hosts.yaml", &text), far.scratch.join("r.stend"));
+    for verb in [&["run", &suite, "--progress", "none", "-o"][..], &["hosts", "clean"]] {
+        let mut command = far.stend(verb);
+        if verb[0] == "run" {
+            command.arg(&file);
+        }
+        let (_, told) = expect_exit(command.args(["--hosts", &hosts]), 8);
+        let told = one_line(&told);
+        let refused = format!("`db` does not execute `{sudo} -n`: sudo: a password is required");
+        assert!(told.contains(&refused), "{told}");
+        let way = format!("`ssh far {sudo} -n sh -c true` must work without a question");
+        assert!(told.contains(&way) && told.contains("NOPASSWD: ALL"), "{told}");
+    }
+    assert!(!file.exists() && leftovers(&target) == [""; 0] && far.programs() == [""; 0]);
+    // Rights that are given lead there.
+    script(&far.scratch, "sudo", "shift; exec \"$@\"");
+    expect_exit(far.stend(&["run", &suite, "--hosts", &hosts, "--progress", "none", "-o"]).arg(&file), 0);
+    eventually("its worker has ended", IN_TIME, || far.workers().is_empty());
+}
+
+#[test]
 fn a_stand_of_two_hosts_needs_two_that_see_each_other() {
     let Some(far) = Far::start("a_stand_of_two_hosts_needs_two") else { return };
     let text = "stand: two\nacross: {storage: 10.0.0.1, client: 10.0.0.2}\nlayers: [{zram: {size: 64MiB}}, {nvme_of: {transport: tcp}}]\n";

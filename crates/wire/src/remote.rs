@@ -2,6 +2,8 @@
 //! that hands on two streams (`kubectl exec -i`). Brings this program there first if it is not there yet, so that both ends are of one
 //! build. Must not ask anybody anything.
 
+mod unreachable;
+
 use crate::link::Host;
 use sha2::{Digest, Sha256};
 use std::fs::File;
@@ -169,7 +171,7 @@ impl Remote {
             format!("{PLACE}; echo stend; uname -sm; test -x \"$d/{}\" && echo here || echo none", program.sum);
         let (status, said, complaint) = self.say(&script, None, ANSWER_LIMIT)?;
         if !status.success() {
-            return Err(self.unreachable(&complaint));
+            return Err(self.unreachable(status, &said, &complaint));
         }
         let name = &self.name;
         let lines: Vec<&str> = said.lines().collect();
@@ -224,9 +226,11 @@ impl Remote {
     /// Errors: `HostLost` if it cannot be reached, with what `ssh` says.
     pub fn clean(&self) -> Result<()> {
         // What else somebody put there stays.
-        let script = format!("{PLACE}; test ! -d \"$d\" || {{ find \"$d\" -xdev -type f -delete; rmdir -- \"$d\"; }}");
-        let (status, _, complaint) = self.say(&script, None, ANSWER_LIMIT)?;
-        if status.success() { Ok(()) } else { Err(self.unreachable(&complaint)) }
+        let script = format!(
+            "{PLACE}; echo stend; test ! -d \"$d\" || {{ find \"$d\" -xdev -type f -delete; rmdir -- \"$d\"; }}"
+        );
+        let (status, said, complaint) = self.say(&script, None, ANSWER_LIMIT)?;
+        if status.success() { Ok(()) } else { Err(self.unreachable(status, &said, &complaint)) }
     }
 
     /// Executes a script there, and returns how it ended, what it printed and what it complained of. A paused container, or a home on a file
@@ -267,26 +271,6 @@ impl Remote {
             "see whether it is paused, or its home lies on a file server that is away",
             "проверьте, не приостановлена ли она и доступен ли файловый сервер, на котором лежит её домашний каталог"
         ))
-    }
-
-    fn unreachable(&self, complaint: &str) -> Box<Error> {
-        let (name, said) = (&self.name, complaint.trim());
-        let error =
-            Error::new(Code::HostUnreachable, say!("cannot reach `{name}`: {said}", "`{name}` недоступна: {said}"));
-        let privilege: String = self.privilege.iter().map(|word| format!("{word} ")).collect();
-        match &self.shell {
-            Shell::Ssh(destination) => error.hint(say!(
-                "`ssh {destination} {privilege}true` must work without a question: set up a key, and accept the host key once",
-                "`ssh {destination} {privilege}true` должна работать без вопросов: настройте ключ и один раз примите ключ машины (known_hosts)"
-            )),
-            Shell::Exec { program, arguments } => {
-                let words = arguments.join(" ");
-                error.hint(say!(
-                    "`{program} {words} {privilege}sh -c true` must work without a question and without a terminal",
-                    "`{program} {words} {privilege}sh -c true` должна работать без вопросов и без терминала"
-                ))
-            }
-        }
     }
 }
 
