@@ -1,6 +1,7 @@
 //! What follows from the facts of a target before anything is changed: the same for a run and for a dry run
 //! of it. Pure.
 
+use crate::ending::named;
 use crate::same_hosts::same_hosts;
 use crate::step::Asked;
 use crate::upload;
@@ -141,17 +142,36 @@ pub(crate) fn planned(asked: &Asked, facts: &Facts, each: &[(HostId, Facts)]) ->
             let inputs = PlanInputs {
                 suite: asked.suite.clone(),
                 seed: asked.seed,
-                target: PlanTarget { hosts: asked.hosts, ..plan_target(facts) },
+                target: PlanTarget { hosts: asked.hosts.len() as u32, ..plan_target(facts) },
                 time_budget: asked.time_budget,
                 traces: upload::facts(&asked.traces),
             };
             has_data(&inputs, facts)?;
-            has_the_range(&inputs, facts, each)?;
-            let plan = Plan::new(&inputs).map_err(|error| with_way_out(error, facts))?;
+            let plan = fitted(&inputs, facts, each);
+            let plan = plan.map_err(|error| of_its_host(error, &inputs, &asked.hosts, each))?;
             (inputs, plan)
         }
     };
     Ok((inputs, with_its_ledger(plan, facts, asked)?))
+}
+
+/// The plan on targets that have what it needs.
+fn fitted(inputs: &PlanInputs, facts: &Facts, each: &[(HostId, Facts)]) -> Result<Plan> {
+    has_the_range(inputs, facts, each)?;
+    Plan::new(inputs).map_err(|error| with_way_out(error, facts))
+}
+
+/// The error of a plan for several hosts: where the targets of some of them alone are fit for it, that of the first whose targets are not,
+/// with its name.
+fn of_its_host(error: Box<Error>, inputs: &PlanInputs, names: &[String], each: &[(HostId, Facts)]) -> Box<Error> {
+    let alone = |(host, own): &(HostId, Facts)| {
+        let target = PlanTarget { hosts: inputs.target.hosts, ..plan_target(own) };
+        Some((*host, fitted(&PlanInputs { target, ..inputs.clone() }, own, &[]).err()?))
+    };
+    let refused: Vec<(HostId, Box<Error>)> = each.iter().filter_map(alone).collect();
+    let are_some_fit = refused.len() < each.len();
+    let first = refused.into_iter().next().filter(|_| are_some_fit);
+    first.and_then(|(host, own)| Some(named(names.get(host.index())?, own))).unwrap_or(error)
 }
 
 /// The error of a plan; where every case writes and may not, with what helps on these targets.
@@ -337,6 +357,31 @@ mod tests {
         assert!(en.contains("more than the part that each of 2 hosts has of `/dev/x` ("), "{en}");
         assert!(ru.contains("часть `/dev/x` на одну машину (") && ru.contains("машин: 2)"), "{ru}");
         assert!(of([&whole, &part]).en.contains("more than `/dev/x` has ("), "each has a device of its own");
+    }
+
+    #[test]
+    fn what_only_some_hosts_lack_is_reported_with_the_name_of_the_first_of_them() {
+        let names = ["a", "b"].map(String::from);
+        let of = |together: &Facts, (head, op): (&str, &str), each: [&Facts; 2]| {
+            let each: Vec<(HostId, Facts)> = (0..).map(HostId).zip(each.map(Facts::clone)).collect();
+            let inputs = inputs(together, head, op);
+            let error = fitted(&inputs, together, &each).unwrap_err();
+            of_its_host(error, &inputs, &names, &each)
+        };
+        let (large, mut small) = (fixture::facts(), fixture::facts());
+        small.targets[0].free = Bytes::gib(1);
+        let filled = ("fill: {size: 64MiB}\n", "read");
+        let error = of(&small, filled, [&large, &small]);
+        assert_eq!(error.kind, Kind::Preflight);
+        let Say { en, ru } = error.message;
+        assert!(en.starts_with("`b`: no room for a test file") && ru.starts_with("`b`: нет места"), "{en} {ru}");
+        assert!(of(&small, filled, [&small, &small]).message.en.starts_with("no room"), "both lack it");
+        let confirm = |id: &str| device(WriteAccess::Confirm { identity: id.into(), signatures: Vec::new() });
+        let (first, second) = (Facts { writes: Ok(()), ..confirm("serial:A") }, confirm("serial:B"));
+        let together = Facts { writes: second.writes.clone(), ..first.clone() };
+        let error = of(&together, ("", "write"), [&first, &second]);
+        assert!(error.message.en.starts_with("`b`: `/dev/x` is read-only"), "{error}");
+        assert!(error.hint.is_some_and(|hint| hint.en.ends_with("--confirm=serial:B")), "not that of the first host");
     }
 
     #[test]

@@ -74,7 +74,7 @@ pub(crate) fn asked(setup: &Setup) -> Asked {
             host: stend_spec::parse::stand(text, file).ok().and_then(|stand| Some(stand.measured()?.to_string())),
         }),
         one_block: setup.one_block,
-        hosts: setup.hosts.len() as u32,
+        hosts: setup.hosts.iter().map(|load| load.name.clone()).collect(),
     }
 }
 

@@ -41,8 +41,8 @@ pub struct Asked {
     pub stand: Option<StandFile>,
     /// This session ends with the block that it begins with; the next one goes on, on a stand that is built anew.
     pub one_block: bool,
-    /// Load hosts; at least 1.
-    pub hosts: u32,
+    /// What the load hosts are called, in the order of their ids; at least one, and the only one without a name.
+    pub hosts: Vec<String>,
 }
 
 /// When the power of the worker's machine was cut, and when its guest answered again: CLOCK_MONOTONIC of the coordinator.

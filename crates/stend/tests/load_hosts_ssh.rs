@@ -277,6 +277,26 @@ fn hosts_go_on_when_another_is_lost_and_the_result_says_what_lacks_it() {
 }
 
 #[test]
+fn a_host_whose_file_system_is_full_is_named_before_anything_is_measured() {
+    let Some(mut far) = Far::start("a_host_whose_file_system_is_full") else { return };
+    let (full, file) = (far.scratch.directory("t-b"), far.scratch.join("r.stend"));
+    far.add("a");
+    far.add_in("b", &format!("mount -t tmpfs -o size=4m tmpfs {full} && "));
+    let (suite, options) = (far.scratch.file("small.yaml", SMALL), on_both(&far));
+    for more in [&["--progress", "none"][..], &["--dry-run"]] {
+        let (_, told) = expect_exit(far.stend(&words(&suite, &options, more)).arg("-o").arg(&file), 4);
+        let told = one_line(&told);
+        assert!(told.contains("`b`: no room for a test file of 64 MiB: "), "{told}");
+        for name in ["a", "b"] {
+            eventually("its worker has ended", IN_TIME, || far.workers_of(name).is_empty());
+        }
+        assert!(!file.exists() && leftovers(&far.scratch.directory("t-a")) == [""; 0]);
+        // Only the host sees its file system.
+        assert_eq!(far.said_by("b", &format!("stat -f -c %T {full} && ls -A {full}")), "tmpfs");
+    }
+}
+
+#[test]
 fn hosts_that_do_not_go_together_are_refused_before_anything_is_measured() {
     let Some(far) = two("hosts_that_do_not_go_together") else { return };
     let (suite, target) = (far.scratch.file("small.yaml", SMALL), far.scratch.directory("target"));

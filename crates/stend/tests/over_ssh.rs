@@ -236,6 +236,24 @@ fn a_host_that_refuses_the_rights_says_which_command_and_what_allows_it() {
 }
 
 #[test]
+fn a_host_without_room_for_the_program_is_refused_and_nothing_is_left_there() {
+    let Some(mut far) = Far::start("a_host_without_room_for_the_program") else { return };
+    let cache = far.scratch.directory("cache-small");
+    far.add_in("small", &format!("mount -t tmpfs -o size=64k tmpfs {cache} && "));
+    let (suite, target) = (far.scratch.file("small.yaml", SMALL), far.scratch.directory("target"));
+    let file = far.scratch.join("r.stend");
+    let words = ["run", &suite, "--on", &target, "--ssh", "small", "--progress", "none", "-o"];
+    let (_, told) = expect_exit(far.stend(&words).arg(&file), 8);
+    let told = one_line(&told);
+    for part in ["cannot copy this program to `small`: ", "No space left on device", "MiB there in `$XDG_CACHE_HOME`"] {
+        assert!(told.contains(part), "{part}: {told}");
+    }
+    // Only the host sees its file system.
+    assert_eq!(far.said_by("small", &format!("stat -f -c %T {cache} && find {cache} -type f")), "tmpfs");
+    assert!(!file.exists() && leftovers(&target) == [""; 0]);
+}
+
+#[test]
 fn a_stand_of_two_hosts_needs_two_that_see_each_other() {
     let Some(far) = Far::start("a_stand_of_two_hosts_needs_two") else { return };
     let text = "stand: two\nacross: {storage: 10.0.0.1, client: 10.0.0.2}\nlayers: [{zram: {size: 64MiB}}, {nvme_of: {transport: tcp}}]\n";

@@ -212,10 +212,14 @@ impl Remote {
         match status.success() {
             true => Ok(()),
             false => {
-                let (name, said) = (&self.name, complaint.trim());
+                let (name, said, size) = (&self.name, complaint.trim(), program.size.div_ceil(1 << 20));
                 Err(Error::host_lost(say!(
                     "cannot copy this program to `{name}`: {said}",
                     "не удаётся скопировать программу на `{name}`: {said}"
+                ))
+                .hint(say!(
+                    "it needs {size} MiB there in `$XDG_CACHE_HOME`, or in `~/.cache` if that is not set",
+                    "ей нужно там {size} МиБ в `$XDG_CACHE_HOME`, а если она не задана — в `~/.cache`"
                 )))
             }
         }

@@ -127,7 +127,7 @@ impl Walk {
         if let (Some(plan), Some(which)) = (&self.plan, which(self.step)) {
             self.measured = self.measured + planned(plan, self.step);
             let parts: Vec<(HostId, &TrialOutcome)> = parts.iter().map(|(host, outcome)| (*host, outcome)).collect();
-            let found = self.learned.ended(plan, which, (&outcome, &parts), (!whole, self.asked.hosts));
+            let found = self.learned.ended(plan, which, (&outcome, &parts), (!whole, self.asked.hosts.len() as u32));
             self.history.push(found);
             if let (Step::Round { case, round }, Outcome::Steady) = (self.step, found) {
                 self.spared.add(plan, case, round);

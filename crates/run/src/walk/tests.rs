@@ -41,7 +41,7 @@ fn asked() -> Asked {
         returned: None,
         stand: None,
         one_block: false,
-        hosts: 1,
+        hosts: vec![String::new()],
     }
 }
 

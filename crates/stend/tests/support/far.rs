@@ -39,10 +39,16 @@ impl Far {
 
     /// A host of this name that says that it is another machine.
     pub fn add(&mut self, name: &str) {
+        self.add_in(name, "");
+    }
+
+    /// The same where commands of a shell, each with ` && ` behind it, have changed what is mounted there.
+    pub fn add_in(&mut self, name: &str, more: &str) {
         let number = self.servers.len();
         let boot = self.scratch.file(&format!("boot-{name}"), &format!("{number:08x}-0000-4000-8000-000000000000\n"));
         let leases = self.scratch.directory(&format!("leases-{name}"));
-        let inside = format!("mount --bind {boot} /proc/sys/kernel/random/boot_id && export STEND_LEASES={leases} && ");
+        let inside =
+            format!("mount --bind {boot} /proc/sys/kernel/random/boot_id && export STEND_LEASES={leases} && {more}");
         self.serve(name, &inside, Some(name));
     }
 
@@ -99,6 +105,11 @@ impl Far {
         let mut command = stend(&self.scratch, words);
         command.env("PATH", &self.path);
         command
+    }
+
+    /// What a command of a shell prints on a host.
+    pub fn said_by(&self, name: &str, command: &str) -> String {
+        tool(&[&self.scratch.join("bin/ssh").to_string_lossy(), name, command])
     }
 
     /// Names of the programs that were brought to the first host.

@@ -87,7 +87,8 @@ mod tests {
             let hint = error.hint.expect("a hint");
             [(error.message.en, hint.en), (error.message.ru, hint.ru)]
         };
-        let warning = "@@@@@@@@@\r\n@    WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED!     @\r\n@@@@@@@@@\r\nSHA256:abc.\r\n";
+        let warning =
+            "@@@@@@@@@\r\n@    WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED!     @\r\n@@@@@@@@@\r\nSHA256:abc.\r\n";
         let [(en, hint), (ru, hint_ru)] = of(&with(&["sudo", "-n"]), 255, "", warning);
         assert_eq!(en, "`root@db1` shows another host key than the one that `ssh` knows it by: SHA256:abc.");
         assert!(ru.contains("`root@db1`") && ru.ends_with("SHA256:abc."), "{ru}");

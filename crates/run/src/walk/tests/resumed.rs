@@ -364,7 +364,7 @@ fn on_two(change: impl Fn(&mut Vec<(HostId, Facts)>)) -> Walk {
         earlier.loads.push(crate::resume::EarlierHost { name: name.into(), host, targets });
         each.push((HostId(id), now));
     }
-    let mut walk = Walk::new(Asked { resume: Some(earlier), hosts: 2, ..asked() }, Nanos(0));
+    let mut walk = Walk::new(Asked { resume: Some(earlier), hosts: vec!["a".into(), "b".into()], ..asked() }, Nanos(0));
     requests(&mut walk);
     change(&mut each);
     walk.apply(Input::Facts { together: Box::new(each[0].1.clone()), each }, Nanos(1));
