@@ -1,5 +1,6 @@
 //! `--sources`: values of closed arrays beside the load, from programs, over HTTP and from a real agent of SNMP.
 
+use crate::support::far::{Far, script};
 use crate::support::*;
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Write};
@@ -100,6 +101,53 @@ fn a_source_that_cannot_be_read_ends_the_run_before_it_begins() {
     let (_, said) =
         expect_exit(&mut stend(&scratch, &["run", &suite, "--on", &target, "--sources", &sources, "--dry-run"]), 0);
     assert!(said.contains("`a` answered in") && said.contains("v: 42 x"), "{said}");
+}
+
+/// What the command line of an array prints that has two nodes.
+const NODE_STATS: &str = "test \"$*\" = '-delim :' || exit 2\ncat <<END
+node_id:node_name:stat_name:stat_current:stat_peak:stat_peak_time
+1:node1:compression_cpu_pc:3:4:261121180000
+1:node1:cpu_pc:17:20:261121180000
+1:node1:write_cache_pc:25:25:261121180000
+2:node2:cpu_pc:99:99:261121180000
+2:node2:write_cache_pc:98:98:261121180000
+END";
+
+#[test]
+fn an_array_is_asked_over_ssh_by_its_own_command_line() {
+    let Some(far) = Far::start("an_array_is_asked_over_ssh") else { return };
+    script(&far.scratch, "lsnodestats", NODE_STATS);
+    let page = include_str!("../../../docs/formats/sources.md");
+    let of_array = |text: &&str| text.contains("lsnodestats");
+    let example = page.split("```yaml\n").find(of_array).and_then(|rest| rest.split("```").next()).expect("an example");
+    let program = far.scratch.join("lsnodestats").display().to_string();
+    let with = |host: &str, program: &str| {
+        let text = example.replace("monitor@svc1", host).replace("lsnodestats", program).replace("10s", "2s");
+        far.scratch.file("sources.yaml", &text)
+    };
+    let (suite, target) = (far.scratch.file("small.yaml", SMALL), far.scratch.directory("t"));
+    let file = far.scratch.join("r.stend");
+    let run = |sources: &str, code: i32| {
+        let words = ["run", &suite, "--on", &target, "--sources", sources, "--progress", "none", "-o"];
+        let (_, said) = expect_exit(far.stend(&words).arg(&file), code);
+        one_line(&said)
+    };
+    let said = run(&with("closed", &program), 4);
+    assert!(said.contains("the source `svc1` cannot be read: `ssh` ended with exit code 255: "), "{said}");
+    let said = run(&with("far", "/no/such/program"), 4);
+    assert!(said.contains("the source `svc1` cannot be read: `ssh` ended with exit code 127: "), "{said}");
+    assert!(!file.exists() && leftovers(&target).is_empty());
+    let said = run(&with("far", &program), 0);
+    assert!(said.contains("`svc1`: values: 2, every 2"), "{said}");
+    let record = store::read(&file).expect("a run file");
+    let [source] = &record.sources[..] else { panic!("{:?}", record.sources) };
+    assert_eq!((source.info.way, source.info.place.as_str()), (SourceWay::Ssh, "far"));
+    for (value, number) in [(0, "17"), (1, "25")] {
+        let answers = answered(source, value);
+        assert!(!answers.is_empty() && answers.iter().all(|answer| *answer == number), "{answers:?}");
+    }
+    let (table, _) = expect_exit(stend(&far.scratch, &["export", "--format", "csv-sources"]).arg(&file), 0);
+    assert!(table.lines().any(|line| line.contains(",svc1,cpu,%,") && line.contains(",ok,17")), "{table}");
 }
 
 /// An agent of net-snmp on a port of its own, with a community and a user of version 3; and directories with `snmp.conf` for both.
