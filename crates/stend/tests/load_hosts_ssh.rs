@@ -14,11 +14,46 @@ fn two(test: &str) -> Option<Far> {
     Some(far)
 }
 
-/// Options for both, with a target on each.
-fn on_both(far: &Far) -> Vec<String> {
+/// The same with a third one, `c`.
+fn three(test: &str) -> Option<Far> {
+    let mut far = two(test)?;
+    far.add("c");
+    Some(far)
+}
+
+/// Options for these hosts, with a target on each.
+fn on_each(far: &Far, names: &[&str]) -> Vec<String> {
     let of =
-        |name: &str| [format!("--ssh={name}"), format!("--on={name}:{}", far.scratch.directory(&format!("t-{name}")))];
-    ["a", "b"].into_iter().flat_map(of).collect()
+        |name: &&str| [format!("--ssh={name}"), format!("--on={name}:{}", far.scratch.directory(&format!("t-{name}")))];
+    names.iter().flat_map(of).collect()
+}
+
+fn on_both(far: &Far) -> Vec<String> {
+    on_each(far, &["a", "b"])
+}
+
+/// Whether each host has measured some of this trial.
+fn all_load(file: &Path, trial: usize) -> bool {
+    let loads = |run: RunRecord| {
+        run.trials.get(trial).is_some_and(|trial| trial.by_host().iter().all(|(_, slices, _)| slices.len() > 4))
+    };
+    store::read(file).is_ok_and(loads)
+}
+
+/// Kills the workers of these hosts by one command.
+fn kill_at_once(far: &Far, names: &[&str]) {
+    let pids: Vec<String> = names.iter().flat_map(|name| far.workers_of(name)).map(|pid| pid.to_string()).collect();
+    assert_eq!(pids.len(), names.len(), "one worker on each");
+    let words: Vec<&str> = ["kill", "-KILL"].into_iter().chain(pids.iter().map(String::as_str)).collect();
+    tool(&words);
+}
+
+/// The hosts that a run has lost, by their ids.
+fn lost(record: &RunRecord) -> Vec<HostId> {
+    let lost = record.events.iter().filter(|event| matches!(event.kind, EventKind::HostLost { .. }));
+    let mut lost: Vec<HostId> = lost.map(|event| event.host).collect();
+    lost.sort();
+    lost
 }
 
 fn words<'a>(suite: &'a str, options: &'a [String], rest: &[&'a str]) -> Vec<&'a str> {
@@ -127,6 +162,95 @@ fn a_host_that_is_lost_in_the_middle_ends_the_run_and_what_was_measured_is_kept(
     let [(_, _, Some(kept)), (_, slices, None)] = trial.by_host()[..] else { panic!("what each did") };
     assert!(kept.status == TrialStatus::Interrupted && !slices.is_empty());
     assert_eq!(leftovers(&far.scratch.directory("t-a")), [""; 0]);
+}
+
+#[test]
+fn two_of_three_hosts_that_die_at_once_end_the_run_and_what_each_measured_is_kept() {
+    let Some(far) = three("two_of_three_hosts_that_die_at_once") else { return };
+    let suite = far.scratch.file("long.yaml", &SMALL.replace("trial: 400ms", "trial: 60s"));
+    let options = on_each(&far, &["a", "b", "c"]);
+    let (file, log) = (far.scratch.join("r.stend"), far.scratch.join("told"));
+    let mut command = far.stend(&words(&suite, &options, &["--progress", "none", "-o"]));
+    command.arg(&file).stderr(std::fs::File::create(&log).expect("a file"));
+    let mut run = Running::new(&mut command);
+    eventually("all three load", Duration::from_secs(90), || all_load(&file, 0));
+    kill_at_once(&far, &["b", "c"]);
+    assert_eq!(run.wait(Duration::from_secs(60)), Some(8));
+    let told = std::fs::read_to_string(log).expect("a file");
+    // Which of them is noticed first is not known.
+    assert!(["b", "c"].iter().any(|name| told.contains(&format!("`{name}`: the worker was lost"))), "{told}");
+    eventually("no worker loads any more", IN_TIME, || far.workers_of("a").is_empty());
+    let record = read(&file);
+    assert!(matches!(record.state, RunState::Ended { kind: Kind::HostLost, .. }));
+    assert_eq!(lost(&record), [HostId(1), HostId(2)]);
+    let [trial] = record.trials.as_slice() else { panic!("one trial began") };
+    let [(_, _, Some(kept)), (_, second, None), (_, third, None)] = trial.by_host()[..] else {
+        panic!("what each did")
+    };
+    assert!(kept.status == TrialStatus::Interrupted && !second.is_empty() && !third.is_empty());
+    assert_eq!(leftovers(&far.scratch.directory("t-a")), [""; 0]);
+}
+
+#[test]
+fn one_of_three_hosts_goes_on_when_the_others_die_at_once() {
+    let Some(far) = three("one_of_three_hosts_goes_on") else { return };
+    let suite = far.scratch.file("s.yaml", &SMALL.replace("trial: 400ms", "trial: 3s"));
+    let options = on_each(&far, &["a", "b", "c"]);
+    let (file, log) = (far.scratch.join("r.stend"), far.scratch.join("told"));
+    let mut command = far.stend(&words(&suite, &options, &["--on-loss", "go-on", "--progress", "plain", "-o"]));
+    command.arg(&file).stderr(std::fs::File::create(&log).expect("a file"));
+    let mut run = Running::new(&mut command);
+    eventually("a second trial", Duration::from_secs(90), || all_load(&file, 1));
+    kill_at_once(&far, &["b", "c"]);
+    assert_eq!(run.wait(Duration::from_secs(90)), Some(0));
+    let told = std::fs::read_to_string(log).expect("a file");
+    for part in ["load host `b` is lost", "load host `c` is lost", "2 of 3 go on", "1 of 3 go on"] {
+        assert!(told.contains(part), "{part}: {told}");
+    }
+    let record = read(&file);
+    assert_eq!(
+        (&record.state, record.trials.len(), lost(&record)),
+        (&RunState::Complete, 4, vec![HostId(1), HostId(2)])
+    );
+    for trial in &record.trials[2..] {
+        let [(host, slices, Some(outcome))] = trial.by_host()[..] else { panic!("the one that is left") };
+        assert!(host == HostId(0) && !slices.is_empty() && outcome.status == TrialStatus::Complete);
+    }
+    let found = show_json(&far.scratch, &file);
+    for (host, without) in [(0, serde_json::json!([])), (1, [1, 2, 3].into()), (2, [1, 2, 3].into())] {
+        assert_eq!(found["load_hosts"][host]["trials_without"], without, "{}", found["load_hosts"]);
+    }
+    assert_eq!(leftovers(&far.scratch.directory("t-a")), [""; 0]);
+    eventually("no worker is left", IN_TIME, || far.workers_of("a").is_empty());
+}
+
+#[test]
+fn a_coordinator_that_is_killed_leaves_no_load_on_three_hosts_and_a_file_with_what_was_measured() {
+    let Some(far) = three("a_coordinator_that_is_killed_leaves_no_load") else { return };
+    let suite = far.scratch.file("long.yaml", &SMALL.replace("blocks: 2", "blocks: 100").replace("400ms", "1s"));
+    let (options, file) = (on_each(&far, &["a", "b", "c"]), far.scratch.join("r.stend"));
+    let mut command = far.stend(&words(&suite, &options, &["--progress", "none", "-o"]));
+    let mut run = Running::new(command.arg(&file));
+    let ended = |run: RunRecord| run.trials.into_iter().filter(|trial| trial.outcome.is_some()).collect::<Vec<_>>();
+    let is_measured = || store::read(&file).is_ok_and(|run| ended(run).len() > 1);
+    eventually("two trials", Duration::from_secs(90), is_measured);
+    let before = ended(read(&file));
+    run.kill();
+    for name in ["a", "b", "c"] {
+        eventually("its worker has ended", IN_TIME, || far.workers_of(name).is_empty());
+        assert_eq!(leftovers(&far.scratch.directory(&format!("t-{name}"))), [""; 0]);
+    }
+    let record = read(&file);
+    assert_eq!(record.state, RunState::Open);
+    let after = ended(record);
+    assert_eq!(after.get(..before.len()), Some(&before[..]), "what a reader saw is kept");
+    for trial in &after {
+        let parts = trial.by_host();
+        assert!(parts.len() == 3 && parts.iter().all(|(_, slices, outcome)| !slices.is_empty() && outcome.is_some()));
+    }
+    let found = show_json(&far.scratch, &file);
+    assert!(found["caveats"].to_string().contains("no_end"), "{}", found["caveats"]);
+    assert_eq!(found["cases"][0]["hosts"]["hosts"].as_array().map(Vec::len), Some(3), "{}", found["cases"]);
 }
 
 /// A run on `a` and `b` that ended because `b` was lost, after some of its sixteen trials.
