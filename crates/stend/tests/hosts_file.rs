@@ -1,6 +1,8 @@
 //! Hosts of a file, reached by commands that hand on two streams: processes in network namespaces of their own, which no server listens in.
 
+use crate::support::far::script;
 use crate::support::*;
+use std::process::Command;
 use stend_record::{RunState, store};
 
 /// A host of a file that is reached by a command, with a cache and leases of its own.
@@ -57,6 +59,27 @@ fn hosts_of_a_file_are_reached_by_their_commands_and_do_what_it_says() {
     let (shown, _) = expect_exit(&mut stend(&scratch, &["run", "--order", &order, "--dry-run", "--json"]), 0);
     let shown: serde_json::Value = serde_json::from_str(&shown).expect("JSON");
     assert_eq!(shown["hosts"].as_array().map(Vec::len), Some(3), "an order has the text of the file: {shown}");
+}
+
+#[test]
+fn the_nodes_of_a_job_become_a_file_of_hosts_as_the_page_writes_it() {
+    let scratch = Scratch::new();
+    let page = include_str!("../../../docs/fleets.md");
+    let [block] = page.split("```sh\n").skip(1).filter_map(|rest| rest.split("```").next()).collect::<Vec<_>>()[..]
+    else {
+        panic!("one block")
+    };
+    script(&scratch, "scontrol", "test \"$*\" = 'show hostnames n[1-2]' || exit 1; echo n1; echo n2");
+    let path = format!("{}:{}", scratch.path().display(), std::env::var("PATH").unwrap_or_default());
+    let mut shell = Command::new("sh");
+    shell.args(["-euc", block]).current_dir(scratch.path());
+    shell.env("PATH", path).env("USER", "me").env("SLURM_JOB_NODELIST", "n[1-2]");
+    assert!(output(&mut shell).status.success());
+    let text = std::fs::read_to_string(scratch.join("hosts.yaml")).expect("a file of hosts");
+    let found = stend_spec::parse::hosts(&text, "hosts.yaml").unwrap_or_else(|error| panic!("{error}:\n{text}"));
+    let hosts: Vec<(&str, &[String])> = found.hosts.iter().map(|host| (host.name.as_str(), &host.on[..])).collect();
+    let on = ["/scratch/me".to_string()];
+    assert_eq!(hosts, [("n1", &on[..]), ("n2", &on[..])]);
 }
 
 #[test]

@@ -26,6 +26,63 @@ fn hosts_have_what_they_say_and_else_what_the_file_says() {
     assert!(file.executes());
 }
 
+/// What stands at a path of keys and numbers.
+fn at<'a>(node: &'a Node, path: &str) -> &'a Value {
+    let step = |node: &'a Node, step: &str| match &node.value {
+        Value::Map(pairs) => &pairs.iter().find(|(key, _)| key.name == step).unwrap_or_else(|| panic!("{step}")).1,
+        Value::List(all) => &all[step.parse::<usize>().unwrap()],
+        other => panic!("`{step}` in {other:?}"),
+    };
+    &path.split('/').fold(node, step).value
+}
+
+#[test]
+fn the_example_of_the_page_and_the_pods_of_the_manifest_are_hosts() {
+    let page = include_str!("../../../../../docs/formats/hosts.md");
+    let examples = page.split("```yaml\n").skip(1).filter_map(|rest| rest.split("```").next());
+    let counts: Vec<usize> = examples.map(|text| hosts(text, "example").unwrap().hosts.len()).collect();
+    assert_eq!(counts, [4]);
+    let pods = hosts(include_str!("../../../../../docs/fleets/kubernetes-hosts.yaml"), "pods").unwrap().hosts;
+    let manifest = yaml::parse(include_str!("../../../../../docs/fleets/kubernetes.yaml"), "manifest").unwrap();
+    let text = |path: &str| match at(&manifest, path) {
+        Value::Text(text) => text.clone(),
+        other => panic!("{path}: {other:?}"),
+    };
+    let (set, pod) = (text("metadata/name"), "spec/template/spec");
+    let shell = text(&format!("{pod}/containers/0/name"));
+    assert_eq!(*at(&manifest, "spec/replicas"), Value::Int(pods.len() as i128));
+    for (host, number) in pods.iter().zip(0..) {
+        let arguments = words(&["exec", "-i", &format!("{set}-{number}"), "-c", &shell, "--"]);
+        assert_eq!(host.via, Via::Exec { program: "kubectl".into(), arguments });
+        assert_eq!(host.on, [text(&format!("{pod}/containers/0/volumeMounts/0/mountPath"))]);
+    }
+    // The copy of the program is on the other volume, which goes with the pod.
+    let of_cache = ["env/0/value", "volumeMounts/1/mountPath"].map(|path| text(&format!("{pod}/containers/0/{path}")));
+    assert_eq!(of_cache[0], of_cache[1]);
+    assert_eq!(
+        text("spec/volumeClaimTemplates/0/metadata/name"),
+        text(&format!("{pod}/containers/0/volumeMounts/0/name"))
+    );
+    assert_eq!(text("spec/selector/matchLabels/app"), text("spec/template/metadata/labels/app"));
+}
+
+#[test]
+fn the_playbook_writes_a_file_of_hosts() {
+    let playbook = yaml::parse(include_str!("../../../../../docs/fleets/ansible.yaml"), "playbook").unwrap();
+    let Value::Text(template) = at(&playbook, "0/tasks/2/ansible.builtin.copy/content") else { panic!("a template") };
+    // As for one host, and with one word for every variable.
+    let filled = |line: &str| {
+        let mut parts = line.split("{{");
+        let first = parts.next().unwrap_or_default().to_string();
+        parts.fold(first, |line, part| format!("{line}db1{}", part.split_once("}}").unwrap().1))
+    };
+    let lines: Vec<String> = template.lines().filter(|line| !line.starts_with("{%")).map(filled).collect();
+    let found = hosts(&lines.join("\n"), "hosts.yaml").unwrap().hosts;
+    let [host] = found.as_slice() else { panic!("{lines:?}") };
+    assert_eq!((host.name.as_str(), &host.via), ("db1", &Via::Ssh("db1@db1".into())));
+    assert_eq!((&host.privilege, &host.on), (&words(&["sudo", "-n"]), &words(&["db1"])));
+}
+
 #[test]
 fn groups_choose_hosts_and_one_without_any_is_an_error_with_those_that_there_are() {
     let file = hosts(FLEET, "h.yaml").unwrap();
