@@ -217,7 +217,7 @@ fn one_of_three_hosts_goes_on_when_the_others_die_at_once() {
         assert!(host == HostId(0) && !slices.is_empty() && outcome.status == TrialStatus::Complete);
     }
     let found = show_json(&far.scratch, &file);
-    for (host, without) in [(0, serde_json::json!([])), (1, [1, 2, 3].into()), (2, [1, 2, 3].into())] {
+    for (host, without) in [(0_usize, serde_json::json!([])), (1, [1, 2, 3].into()), (2, [1, 2, 3].into())] {
         assert_eq!(found["load_hosts"][host]["trials_without"], without, "{}", found["load_hosts"]);
     }
     assert_eq!(leftovers(&far.scratch.directory("t-a")), [""; 0]);
