@@ -1,12 +1,13 @@
 //! The load hosts of a run behind its one walk: what the walk asks goes to each of them, and what they answer reaches it once, when all
 //! have. Must not decide what comes next: where one refuses, or is lost and the run is to stop then, it stops the others and tells the walk.
 
+mod answer;
 mod joined;
 
 use joined::Joined;
 pub(crate) use joined::{Together, doubt, part_of, together};
 
-use crate::channel::{lost, out_of_order};
+use crate::channel::lost;
 use crate::ending::named;
 use crate::step::{Input, Step};
 use std::time::Duration;
@@ -14,6 +15,7 @@ use stend_base::random::draw;
 use stend_base::{Bytes, Error, Nanos, Result, Say, say};
 use stend_record::{Entry, Event, EventKind, HostId, HostInfo};
 use stend_spec::order::OnLoss;
+use stend_spec::workload::Trial;
 use stend_wire::{Clock, Comparer, FromHost, Host, Inspect, Reply, Request, StandAnswer};
 
 /// Time from asking several hosts for a trial until it begins on all of them: a message over a slow line, opening the targets and
@@ -67,8 +69,8 @@ struct Member {
 pub(crate) struct Fleet {
     members: Vec<Member>,
     on_loss: OnLoss,
-    /// Ordinal of the trial that was asked for last.
-    trial: u32,
+    /// What all were asked to do last, before the undo.
+    request: Option<Request>,
     /// One was lost in the trial that is going on, which the others end.
     cut_short: bool,
     /// One was lost or refused something: the trial or the fill that was going on ends on each host by itself.
@@ -82,7 +84,7 @@ impl Fleet {
     pub fn new(hosts: Vec<LoadHost>, on_loss: OnLoss) -> Fleet {
         let member = |load| Member { load, answer: None, filled: Bytes(0), rests: false, lost: false, noted: None };
         let members = hosts.into_iter().map(member).collect();
-        Fleet { members, on_loss, trial: 0, cut_short: false, broken: false, part: None }
+        Fleet { members, on_loss, request: None, cut_short: false, broken: false, part: None }
     }
 
     /// Hands everything that they say from now on to `sink`.
@@ -125,16 +127,11 @@ impl Fleet {
         let beside = matches!(request, Request::Stop | Request::Clock | Request::Mark);
         if !beside && *request != Request::Release {
             (self.broken, self.cut_short) = (false, false);
+            self.request = Some(request.clone());
         }
         let uncertain = self.clocks().map(|(_, clock)| clock.uncertainty_ns).max().unwrap_or_default();
         let begin = now + START_IN + Nanos(uncertain);
-        let asked = match request {
-            Request::Trial { ordinal, trial, .. } => {
-                self.trial = *ordinal;
-                trial.load_hosts
-            }
-            _ => None,
-        };
+        let asked = if let Request::Trial { trial, .. } = request { trial.load_hosts } else { None };
         let part = self.part;
         let alive = self.members.iter_mut().enumerate().filter(|(_, member)| !member.lost);
         for ((index, member), place) in alive.zip(0..) {
@@ -169,7 +166,7 @@ impl Fleet {
         }
         match message {
             FromHost::Lost(detail) => self.lose(from, &detail, step, now),
-            FromHost::Reply(reply) => self.reply(from, reply, (step, trials)),
+            FromHost::Reply(reply) => self.reply(from, reply, (step, trials), now),
         }
     }
 
@@ -213,8 +210,14 @@ impl Fleet {
         ended.into_iter().zip(lost).all(|(ended, lost)| ended || lost)
     }
 
-    fn reply(&mut self, from: HostId, reply: Reply, (step, trials): (Step, u32)) -> Vec<Notice> {
-        let current = |ordinal: u32| ordinal.checked_add(1) == Some(trials) && (step.is_loaded() || self.broken);
+    fn reply(&mut self, from: HostId, reply: Reply, (step, trials): (Step, u32), now: Nanos) -> Vec<Notice> {
+        if let Some(odd) = answer::oddity(self.trial().map(|(_, trial)| trial), &reply) {
+            return self.lose(from, odd, step, now);
+        }
+        let member = &self.members[from.index()];
+        let (rests, is_awaited) = (member.rests, member.is_awaited());
+        let current =
+            |ordinal: u32| ordinal.checked_add(1) == Some(trials) && (step.is_loaded() && !rests || self.broken);
         match reply {
             Reply::Sample(sample) => vec![Notice::Keep(Entry::Sample { host: from, sample })],
             Reply::Event(event) => {
@@ -236,15 +239,16 @@ impl Fleet {
                 let least = self.asked().map(|member| member.filled).min().unwrap_or_default();
                 vec![walk(Reply::Filling { done: least })]
             }
-            Reply::Judging { .. } | Reply::Replaying { .. } => vec![walk(reply)],
-            Reply::Failed(error) => self.fail(from, error, step),
+            Reply::Judging { .. } | Reply::Replaying { .. } if step.awaits(&reply, trials) => vec![walk(reply)],
+            // A refusal takes the place of an answer; an undo may have several.
+            Reply::Failed(error) if is_awaited || self.broken || step == Step::Releasing => {
+                self.fail(from, error, step)
+            }
             Reply::Clock(_) | Reply::Watched { .. } | Reply::Seen(_) => Vec::new(),
-            reply if !step.awaits(&reply, trials) || !self.members[from.index()].is_awaited() => {
-                match step {
-                    // As of one host: what was under way is not needed any more.
-                    Step::Releasing => Vec::new(),
-                    _ => self.fail(from, out_of_order(), step),
-                }
+            // As of one host: what was under way is not needed any more.
+            reply if step == Step::Releasing && !(is_awaited && reply == Reply::Released) => Vec::new(),
+            reply if !(is_awaited && step.awaits(&reply, trials) && self.is_asked_for(&reply)) => {
+                self.lose(from, answer::OUT_OF_TURN, step, now)
             }
             reply => {
                 let member = &mut self.members[from.index()];
@@ -254,6 +258,19 @@ impl Fleet {
                 member.answer = Some(reply);
                 self.join(step)
             }
+        }
+    }
+
+    /// Whether this answer ends what all were asked for; the undo is asked for in its own step.
+    fn is_asked_for(&self, reply: &Reply) -> bool {
+        *reply == Reply::Released || self.request.as_ref().is_some_and(|request| answer::ends(request, reply))
+    }
+
+    /// The trial that was asked for last, with its ordinal, if nothing but its undo was asked for since.
+    fn trial(&self) -> Option<(u32, &Trial)> {
+        match &self.request {
+            Some(Request::Trial { ordinal, trial, .. }) => Some((*ordinal, trial)),
+            _ => None,
         }
     }
 
@@ -268,7 +285,8 @@ impl Fleet {
         self.members.iter_mut().for_each(|member| member.rests = false);
         if answers.is_empty() && step.is_loaded() {
             // All hosts of the trial are lost, and those that rested go on.
-            return vec![Notice::Walk(Input::TrialDone { ordinal: self.trial, parts: Vec::new(), whole: false })];
+            let ordinal = self.trial().map_or(0, |(ordinal, _)| ordinal);
+            return vec![Notice::Walk(Input::TrialDone { ordinal, parts: Vec::new(), whole: false })];
         }
         for (host, answer) in &answers {
             if let Reply::Stand(answer) = answer

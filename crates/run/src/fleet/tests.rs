@@ -2,9 +2,11 @@
 
 use super::*;
 use std::time::Duration;
-use stend_record::TrialStatus;
+use stend_base::Kind;
 use stend_record::observed::FillOutcome;
-use stend_spec::workload::Trial;
+use stend_record::{HostFacts, Slice, TrialStatus, ZeroSample};
+use stend_spec::workload::{Op, Region};
+use stend_wire::StandOrder;
 use stend_wire::protocol::{Prepare, write_hello};
 
 /// Hosts whose workers have said hello; what they say otherwise is handed in by the test.
@@ -27,6 +29,8 @@ fn a_stop_forgets_no_answer_of_a_host_that_was_faster() {
     for asked_meanwhile in [Request::Stop, Request::Clock, Request::Mark] {
         let mut fleet = fleet(&["a", "b"]);
         let now = Nanos::secs(1);
+        let region = Region { start: Bytes(0), len: Bytes::mib(1) };
+        fleet.send(&Request::Fill { region, parts: 1, how: None, seed: 1 }, now);
         let first = fleet.hear(HostId(0), filled(1), (Step::Filling, 0), now);
         assert!(first.is_empty(), "the other one has not answered");
         fleet.send(&asked_meanwhile, now);
@@ -48,7 +52,7 @@ fn asked_of(names: &[&str], hosts: u32) -> Fleet {
 }
 
 fn ask(fleet: &mut Fleet, hosts: Option<u32>) {
-    let region = stend_spec::workload::Region { start: Bytes(0), len: Bytes::mib(1) };
+    let region = Region { start: Bytes(0), len: Bytes::mib(1) };
     let trial = Box::new(Trial { load_hosts: hosts, ..Trial::new(Vec::new(), Nanos::secs(1), region) });
     fleet.send(&Request::Trial { ordinal: 0, trial, faults: Vec::new(), block: 0, begin: Nanos(0) }, NOW);
 }
@@ -108,10 +112,107 @@ fn a_host_that_rests_may_be_lost_and_a_trial_without_any_host_counts_for_nothing
     assert_eq!(ended(&done(&mut fleet, 2)), Some((vec![1, 2], true)));
 }
 
+/// Whether a host was lost for what it said: the run file has the reason, and the user is warned by its name.
+fn is_lost(heard: &[Notice], host: u16, name: &str) -> bool {
+    let event = heard.iter().any(|notice| match notice {
+        Notice::Keep(Entry::Event(Event { host: of, kind: EventKind::HostLost { detail }, .. })) => {
+            of.0 == host && detail.starts_with("it ")
+        }
+        _ => false,
+    });
+    let named = |say: &Say| say.en.contains(&format!("`{name}`")) && say.ru.contains(&format!("`{name}`"));
+    event && heard.iter().any(|notice| matches!(notice, Notice::Warn(say) if named(say)))
+}
+
 #[test]
-fn an_answer_of_a_host_that_rests_is_out_of_order() {
+fn an_answer_of_a_host_that_rests_loses_that_host_alone() {
     let mut fleet = asked_of(&["a", "b"], 1);
-    assert!(is_refused(&done(&mut fleet, 1)));
+    let heard = done(&mut fleet, 1);
+    assert!(is_lost(&heard, 1, "b") && !is_refused(&heard), "{heard:?}");
+    assert_eq!(ended(&done(&mut fleet, 0)), Some((vec![0], true)));
+}
+
+/// What a host in a trial of no streams and 1 s does not say if it does what it is asked.
+fn oddities() -> Vec<Reply> {
+    let slice = Slice {
+        interval: 0,
+        span: 1,
+        stream: 0,
+        op: Op::Read,
+        ops: 1,
+        bytes: 4096,
+        errors: 0,
+        latency_max_ns: 1,
+        latency: None,
+        open: None,
+    };
+    let outcome = || Box::new(crate::fixture::outcome(TrialStatus::Complete));
+    let mut longer = outcome();
+    longer.window_end = longer.window_start + Nanos::secs(2);
+    let resumed = EventKind::Resumed { host: Box::new(HostFacts::default()), shift_ns: 0, boot_id: String::new() };
+    vec![
+        Reply::Prepared,
+        Reply::Taken,
+        Reply::Released,
+        Reply::Calibrated,
+        Reply::Zeros(ZeroSample::default()),
+        Reply::Filled(FillOutcome::default()),
+        Reply::Filling { done: Bytes(1) },
+        Reply::Judging { done: Bytes(1) },
+        Reply::Facts(Box::new(crate::fixture::facts())),
+        Reply::TrialDone { ordinal: 7, outcome: outcome() },
+        Reply::TrialDone { ordinal: 0, outcome: longer },
+        Reply::Slices { ordinal: 7, slices: Vec::new() },
+        Reply::Slices { ordinal: 0, slices: vec![slice] },
+        Reply::Event(Event::new(NOW, resumed)),
+    ]
+}
+
+#[test]
+fn a_host_that_says_what_it_was_not_asked_is_lost_as_by_a_cut() {
+    for odd in oddities() {
+        let say = |fleet: &mut Fleet| fleet.hear(HostId(1), FromHost::Reply(odd.clone()), (TRIAL, 1), NOW);
+        let mut fleet = asked_of(&["a", "b", "c"], 3);
+        let heard = say(&mut fleet);
+        assert!(is_lost(&heard, 1, "b") && !is_refused(&heard), "{odd:?}: {heard:?}");
+        assert!(done(&mut fleet, 1).is_empty(), "nothing more is heard from it");
+        done(&mut fleet, 0);
+        assert_eq!(ended(&done(&mut fleet, 2)), Some((vec![0, 2], false)), "{odd:?}");
+        let mut fleet = Fleet { on_loss: OnLoss::Stop, ..asked_of(&["a", "b", "c"], 3) };
+        let heard = say(&mut fleet);
+        let told = heard.iter().find_map(|notice| match notice {
+            Notice::Walk(Input::Host(FromHost::Reply(Reply::Failed(error)))) => Some(error),
+            _ => None,
+        });
+        let told = told.unwrap_or_else(|| panic!("{odd:?}: {heard:?}"));
+        assert!(told.kind == Kind::HostLost && told.message.en.starts_with("`b`: "), "{odd:?}: {told}");
+    }
+}
+
+#[test]
+fn a_refusal_ends_the_run_and_one_of_a_host_that_was_asked_nothing_loses_it() {
+    let refusal = || FromHost::Reply(Reply::Failed(Error::preflight(say!("no room", "нет места"))));
+    let mut fleet = asked_of(&["a", "b", "c"], 3);
+    let heard = fleet.hear(HostId(1), refusal(), (TRIAL, 1), NOW);
+    assert!(is_refused(&heard) && !is_lost(&heard, 1, "b"), "{heard:?}");
+    let mut fleet = asked_of(&["a", "b", "c"], 3);
+    done(&mut fleet, 1);
+    let heard = fleet.hear(HostId(1), refusal(), (TRIAL, 1), NOW);
+    assert!(is_lost(&heard, 1, "b") && !is_refused(&heard), "{heard:?}");
+    done(&mut fleet, 0);
+    assert_eq!(ended(&done(&mut fleet, 2)), Some((vec![0, 1, 2], true)), "what it had measured counts");
+}
+
+#[test]
+fn an_answer_to_another_request_of_the_same_step_is_that_of_its_host() {
+    let mut fleet = fleet(&["a", "b"]);
+    fleet.send(&Request::Foresee(Vec::new()), NOW);
+    let heard = fleet.hear(HostId(0), FromHost::Reply(Reply::Prepared), (Step::Preparing, 0), NOW);
+    let named = |notice: &Notice| match notice {
+        Notice::Walk(Input::Host(FromHost::Reply(Reply::Failed(error)))) => error.message.en.starts_with("`a`: "),
+        _ => false,
+    };
+    assert!(heard.iter().any(named), "{heard:?}");
 }
 
 #[test]
@@ -121,6 +222,7 @@ fn each_host_gets_its_part_of_a_device_that_they_share_and_the_names_that_a_stan
         let raised = stend_record::StandTargets { targets: vec![target.to_string()], ..Default::default() };
         FromHost::Reply(Reply::Stand(Box::new(StandAnswer::Up(raised))))
     };
+    fleet.send(&Request::Stand(Box::new(StandOrder::Down("a".into()))), NOW);
     fleet.hear(HostId(1), stood("/dev/nvme3n1"), (Step::Standing, 0), NOW);
     let heard = fleet.hear(HostId(0), stood("/dev/nvme1n1"), (Step::Standing, 0), NOW);
     assert!(matches!(&heard[..], [Notice::Walk(_)]), "{heard:?}");
@@ -134,6 +236,7 @@ fn each_host_gets_its_part_of_a_device_that_they_share_and_the_names_that_a_stan
     let asked = |fleet: &Fleet, host: u16, request: Request| {
         fleet.members[usize::from(host)].own(request, HostId(host), (NOW, fleet.part))
     };
+    fleet.send(&Request::Inspect(inspect.clone()), NOW);
     for (host, name) in [(0, "/dev/nvme1n1"), (1, "/dev/nvme3n1")] {
         let Request::Inspect(own) = asked(&fleet, host, Request::Inspect(inspect.clone())) else { panic!() };
         assert_eq!(own.targets, [name]);
