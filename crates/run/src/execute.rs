@@ -84,7 +84,7 @@ pub(crate) type Clocks = Box<dyn Fn() -> (u64, u64, u64)>;
 /// A run that goes on.
 pub(crate) struct Loop {
     setup: Setup,
-    fleet: Fleet,
+    pub(crate) fleet: Fleet,
     pub(crate) walk: Walk,
     pub(crate) writer: Option<Writer>,
     file_error: Option<Box<Error>>,

@@ -9,6 +9,13 @@ use stend_spec::workload::{Op, Region};
 use stend_wire::StandOrder;
 use stend_wire::protocol::{Prepare, write_hello};
 
+impl Fleet {
+    /// Asks each for its time, as links do that reach other machines: those of simulated hosts have no thread for it.
+    pub(crate) fn ask_clocks(&mut self) {
+        self.members.iter_mut().for_each(|member| member.load.host.ask_clock());
+    }
+}
+
 /// Hosts whose workers have said hello; what they say otherwise is handed in by the test.
 fn fleet(names: &[&str]) -> Fleet {
     let host = |name: &&str| {

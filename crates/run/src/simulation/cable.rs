@@ -3,11 +3,14 @@
 
 use std::collections::VecDeque;
 use std::io::{self, Read, Write};
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use stend_wire::protocol::{read_frame, read_hello, write_hello};
-use stend_wire::{Host, Request};
+use stend_wire::protocol::{Hello, frame, read_frame, read_hello, write_frame, write_hello};
+use stend_wire::{Host, Reply, Request, now};
 
+/// Bytes before the first message.
+const MAGIC: usize = 8;
 /// How long a hello may take that is there already.
 const HELLO_LIMIT: Duration = Duration::from_secs(60);
 
@@ -64,13 +67,40 @@ struct Asked {
     bytes: Vec<u8>,
     /// The worker is gone: the writer gets an error.
     broken: bool,
+    /// The coordinator has hung up.
+    let_go: bool,
 }
 
-struct Writing(Arc<Mutex<Asked>>);
+/// How far the clock of another machine is ahead of ours, ns.
+pub type Ahead = Arc<AtomicI64>;
+
+/// A machine with a clock of its own, which says at once what that shows: the link compares it with the clock of this process.
+struct Clock {
+    ahead: Ahead,
+    question: Vec<u8>,
+    answers: Arc<Stream>,
+}
+
+impl Clock {
+    fn answer(&self) {
+        let theirs = now().shifted(self.ahead.load(Ordering::Relaxed));
+        let mut answer = Vec::new();
+        write_frame(&mut answer, &Reply::Clock(theirs)).expect("a frame");
+        let mut said = self.answers.lock();
+        said.bytes.extend(answer);
+        said.awaited = false;
+        self.answers.changed.notify_all();
+    }
+}
+
+struct Writing {
+    asked: Arc<Mutex<Asked>>,
+    clock: Option<Clock>,
+}
 
 impl Writing {
     fn lock(&self) -> MutexGuard<'_, Asked> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.asked.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -80,12 +110,24 @@ impl Write for Writing {
         if asked.broken {
             return Err(io::ErrorKind::BrokenPipe.into());
         }
-        asked.bytes.extend(bytes);
+        match self.clock.as_ref().filter(|clock| clock.question == bytes) {
+            Some(clock) => {
+                drop(asked);
+                clock.answer();
+            }
+            None => asked.bytes.extend(bytes),
+        }
         Ok(bytes.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
+    }
+}
+
+impl Drop for Writing {
+    fn drop(&mut self) {
+        self.lock().let_go = true;
     }
 }
 
@@ -96,13 +138,29 @@ pub struct Cable {
 }
 
 impl Cable {
-    /// Both ends, after their hellos.
+    /// Both ends, after their hellos, of a worker that shares our clock.
     pub fn new() -> (Cable, Host) {
+        Cable::joined(None)
+    }
+
+    /// The same of a worker of another machine, whose clock is so far ahead.
+    pub fn of_another_machine(ahead: Ahead) -> (Cable, Host) {
+        Cable::joined(Some(ahead))
+    }
+
+    fn joined(ahead: Option<Ahead>) -> (Cable, Host) {
         let cable = Cable { said: Arc::default(), asked: Arc::default() };
         let mut hello = Vec::new();
         write_hello(&mut hello).expect("a hello");
+        if ahead.is_some() {
+            // Behind the magic: another boot is another clock.
+            hello.truncate(MAGIC);
+            write_frame(&mut hello, &Hello { boot_id: "another".into(), ..Hello::ours() }).expect("a hello");
+        }
         cable.put(&hello);
-        let (from, to) = (Reading(Arc::clone(&cable.said)), Writing(Arc::clone(&cable.asked)));
+        let question = || frame(&Request::Clock).expect("a frame");
+        let clock = ahead.map(|ahead| Clock { ahead, question: question(), answers: Arc::clone(&cable.said) });
+        let (from, to) = (Reading(Arc::clone(&cable.said)), Writing { asked: Arc::clone(&cable.asked), clock });
         let host = Host::over(from, to, HELLO_LIMIT).expect("a host");
         let hello = std::mem::take(&mut cable.lock().bytes);
         read_hello(&mut hello.as_slice()).expect("our own hello");
@@ -131,6 +189,16 @@ impl Cable {
         (said.ended, said.awaited) = (true, false);
         self.lock().broken = true;
         self.wait(said);
+    }
+
+    /// Returns when the link has read all that was said.
+    pub fn settle(&self) {
+        self.wait(self.said.lock());
+    }
+
+    /// Whether the coordinator has hung up.
+    pub fn is_let_go(&self) -> bool {
+        self.lock().let_go
     }
 
     fn wait(&self, mut said: MutexGuard<'_, Said>) {

@@ -2,12 +2,11 @@
 //! run goes on with all of them until nothing is left to do. What it measured then must be what one session would have.
 
 use super::wrong::{Measured, must, recorded, said};
-use super::{Far, Interruption, OnLoss, Play, Played, Scenario, Trouble, name, scenario, troubles};
+use super::{Far, FarClock, Interruption, OnLoss, Play, Played, Scenario, Trouble, name, scenario, troubles};
 use crate::LoadHost;
 use crate::execute::Loop;
 use crate::resume::progressed;
 use crate::setup::Setup;
-use crate::simulation::cable::Cable;
 use crate::simulation::run_directory::RunDirectory;
 use crate::simulation::session::setup;
 use crate::simulation::time::Time;
@@ -74,7 +73,7 @@ impl Story {
         let (sender, inputs) = channel();
         let run = Loop::begin(setup, sender, None, self.time.clocks()).expect("threads");
         let random = Random::new(draw(self.seed, 1000 + number as u64));
-        let play = Play { time: self.time.clone(), random, fars, inputs, interruption };
+        let play = Play::new(self.time.clone(), random, fars, inputs, interruption);
         let Played { fars, end, told, endless, .. } = play.play_out(run, &self.directory);
         let record = store::read(&self.directory.run_file()).ok();
         must(&mut self.wrong, !endless, "a session has no end");
@@ -131,7 +130,8 @@ impl Story {
     fn workers(&mut self, number: usize, troubles: &[Trouble]) -> (Vec<Far>, Vec<LoadHost>) {
         let (mut fars, mut hosts) = (Vec::new(), Vec::new());
         for (host, trouble) in troubles.iter().enumerate() {
-            let (cable, link) = Cable::new();
+            let clock = FarClock::shared();
+            let (cable, link) = clock.link();
             let mut machine = self.scenario.machine.clone();
             machine.drives.seed = draw(self.seed, 100 + host as u64);
             let (boots, left) = self.hosts[host];
@@ -139,7 +139,7 @@ impl Story {
             let worker = Worker::new(&machine, format!("boot {host} {boots}"), own, left);
             let delay = Nanos([0, 1_000_000, 200_000_000, 1_000_000_000][self.random.below(4) as usize]);
             hosts.push(LoadHost { name: name(host), host: link, targets: vec![format!("/t{host}")] });
-            fars.push(Far { trouble: *trouble, ..Far::new(cable, worker, delay) });
+            fars.push(Far::new((cable, clock), worker, delay, *trouble));
         }
         (fars, hosts)
     }
