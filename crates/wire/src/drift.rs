@@ -90,11 +90,14 @@ impl Drift {
     }
 }
 
+/// Clocks count from a boot, and 292 years fit. A worker that claims more is moved by that much, and the opposite fits, too.
+const SHIFT_MAX: i128 = i64::MAX as i128;
+
 /// A comparison: the worker read its clock at some time between our question and its answer.
 pub(crate) fn compared(asked: Nanos, theirs: Nanos, now: Nanos) -> Clock {
     let half = now.saturating_sub(asked).0.div_ceil(2);
-    // Clocks count from a boot: 292 years fit.
-    Clock { shift_ns: (asked.0 + half) as i64 - theirs.0 as i64, uncertainty_ns: half }
+    let shift_ns = i128::from(asked.0) + i128::from(half) - i128::from(theirs.0);
+    Clock { shift_ns: shift_ns.clamp(-SHIFT_MAX, SHIFT_MAX) as i64, uncertainty_ns: half }
 }
 
 #[cfg(test)]
@@ -163,5 +166,54 @@ mod tests {
         drift.answered(Nanos(70 * S), Nanos(110 * S + 2));
         drift.answered(Nanos(75 * S), Nanos(115 * S + 4));
         assert_eq!(drift.latest(), Clock { shift_ns: 40 * S as i64 + 2, uncertainty_ns: 2 });
+    }
+
+    const HOUR: u64 = 3600 * S;
+    const YEAR: u64 = 365 * 24 * HOUR;
+
+    #[test]
+    fn clocks_that_are_hours_or_years_apart_lie_on_one_axis() {
+        for (ours, theirs) in [
+            (100 * S, 100 * S + 7 * HOUR),
+            (100 * S + 7 * HOUR, 100 * S),
+            (100 * S, 200 * YEAR),
+            (200 * YEAR, 0),
+            (0, 0),
+        ] {
+            let clock = compared(Nanos(ours), Nanos(theirs + 60), Nanos(ours + 200));
+            assert_eq!(clock.uncertainty_ns, 100);
+            let placed = Nanos(theirs + 60).shifted(clock.shift_ns);
+            assert!(placed.0.abs_diff(ours + 60) <= clock.uncertainty_ns, "{ours} {theirs}: {clock:?}");
+            let begin = Nanos(ours + S).shifted(-clock.shift_ns);
+            assert!(
+                begin.0.abs_diff(theirs + S) <= clock.uncertainty_ns,
+                "what is planned here happens there: {begin:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_clock_that_no_machine_can_have_overflows_nothing() {
+        for (ours, theirs) in
+            [(0, u64::MAX), (100 * S, 1 << 63), (u64::MAX, 0), (u64::MAX, u64::MAX), (100 * S, u64::MAX)]
+        {
+            let mut drift = drift();
+            drift.ask(Nanos(ours));
+            drift.answered(Nanos(theirs), Nanos(ours));
+            let shift_ns = drift.clock().shift_ns;
+            assert!(shift_ns.checked_neg().is_some(), "{ours} {theirs}: begins of trials are moved the other way");
+            assert_eq!(shift_ns.signum(), ours.cmp(&theirs) as i64, "{ours} {theirs}: {shift_ns}");
+        }
+    }
+
+    #[test]
+    fn a_clock_that_is_years_ahead_and_set_by_hours_is_followed_at_once() {
+        let ahead = 30 * YEAR;
+        let mut drift = Drift::new(Nanos(100 * S), Clock { shift_ns: -(ahead as i64), uncertainty_ns: 100_000 });
+        for (at, ahead) in [(105 * S, ahead), (110 * S, ahead + 9 * HOUR), (115 * S, ahead - 9 * HOUR), (120 * S, 0)] {
+            drift.ask(Nanos(at));
+            drift.answered(Nanos(at + 100_000 + ahead), Nanos(at + 200_000));
+            assert_eq!(drift.clock(), Clock { shift_ns: -(ahead as i64), uncertainty_ns: 100_000 }, "at {at}");
+        }
     }
 }

@@ -426,6 +426,31 @@ mod tests {
     }
 
     #[test]
+    fn times_of_a_machine_that_was_booted_years_before_or_claims_to_be_lie_on_our_clock() {
+        let years = 30 * 365 * 86_400 * 1_000_000_000;
+        let event = |at| Reply::Event(Event::new(Nanos(at), EventKind::StopRequested));
+        let now = stend_sys::clock::now();
+        for (theirs, most_apart) in [(now.0 + years, 0), (u64::MAX, u64::MAX - i64::MAX as u64)] {
+            let mut said = Vec::new();
+            for reply in [Reply::Clock(Nanos(theirs)), event(theirs)] {
+                write_frame(&mut said, &reply).unwrap();
+            }
+            let mut drift = Drift::new(now, Clock { shift_ns: 0, uncertainty_ns: 1 });
+            drift.ask(now);
+            let (drift, mut placed) = (Mutex::new(drift), Vec::new());
+            hand_on(&mut said.as_slice(), Some(&drift), &mut |from| {
+                placed.extend(if let FromHost::Reply(Reply::Event(event)) = from { Some(event.at) } else { None });
+            });
+            let uncertainty_ns = lock(&drift).clock().uncertainty_ns;
+            let [at] = placed[..] else { panic!("{placed:?}") };
+            assert!(at.0.abs_diff(now.0) <= most_apart + uncertainty_ns, "{theirs}: {at:?} is not {now:?}");
+        }
+        let impossible = worker("another", &[u64::MAX; CLOCK_TRIES as usize]);
+        let clock = meet(&mut impossible.as_slice(), &mut Vec::new()).unwrap().1.unwrap();
+        assert_eq!(clock.shift_ns, -i64::MAX);
+    }
+
+    #[test]
     fn a_worker_that_says_nothing_is_not_waited_for_without_end() {
         let mut command = Command::new("sleep");
         command.arg("1000");

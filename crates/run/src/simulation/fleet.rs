@@ -1,4 +1,4 @@
-//! Runs of several load hosts from a seed: 2 to 8 simulated workers, and once a thousand, behind the real loop. Each is at the end of a link
+//! Runs of several load hosts from a seed: 2 to 8 simulated workers, once a thousand, behind the real loop. Each is at the end of a link
 //! of its own, so that what they say arrives in any order. Where a loss ends the run one of them may die, hang, refuse, be slow or say what
 //! it was not asked; where the others go on any number may. Machines may have clocks of their own, which are set, and the disk of the run
 //! file may get full. Whatever happens must hold what `wrong` says.

@@ -14,8 +14,8 @@ pub const SEVERAL: Limits<usize> = Limits { least: 0, most: 1000 };
 pub const STANDS: Limits<usize> = Limits { least: 0, most: 100 };
 /// How many hosts are watched beside the one that is measured.
 pub const OBSERVED: Limits<usize> = Limits { least: 0, most: 64 };
-/// How many hosts make the load: as many as `doctor` looks at. They are reached one after the other, so that more would take minutes; one
-/// core takes in what a thousand send (docs/bench/fleet.md).
+/// How many hosts make the load: as many as `doctor` looks at. Each is reached by a process with two pipes, and a process may have 1024
+/// open files by default. One core takes in what a thousand send (docs/bench/fleet.md).
 pub const LOADS: Limits<usize> = Limits { least: 1, most: 256 };
 /// The hosts of a stand beside those (by eye).
 pub const STORAGES: Limits<usize> = Limits { least: 1, most: 64 };
