@@ -2,7 +2,8 @@
 //! decide whether it is as it was: the run looks at that before anything is written.
 
 use crate::frontend::Frontend;
-use crate::load_hosts::{self, Reached};
+use crate::load_hosts;
+use crate::reaching::Reached;
 use crate::worker_host::WorkerHost;
 use stend_base::{Error, Result, say};
 use stend_record::StandText;

@@ -23,6 +23,7 @@ mod metrics;
 mod observe;
 pub mod ordered;
 mod preview;
+mod reaching;
 mod recording;
 mod retention;
 pub mod run_facts;

@@ -2,6 +2,7 @@
 //! is said before anything is built or measured. Must not decide what they do.
 
 use crate::frontend::Frontend;
+use crate::reaching::{FarHost, Reached, connect};
 use crate::worker_host::{WorkerHost, named_twice};
 use stend_base::{Error, Result, Say, say};
 use stend_record::targets::in_line;
@@ -10,7 +11,7 @@ use stend_spec::hosts::{HostRole, NamedHost};
 use stend_spec::keys::order::LOADS;
 use stend_spec::order::{LoadOf, NamedText, OnLoss, Order, Work};
 use stend_spec::suite::{Suite, SuiteCase};
-use stend_wire::{Host, Remote};
+use stend_wire::Remote;
 
 /// The hosts of an order with their workers, and the targets of the only one, or all of them as the user named them; `place` is where
 /// the only one is.
@@ -44,16 +45,6 @@ pub(crate) fn reach(order: &Order, place: &WorkerHost, frontend: &Frontend) -> R
     Ok((reached.into_iter().map(load).collect(), on))
 }
 
-/// A load host with its worker.
-pub(crate) struct Reached {
-    /// As the user calls it; empty: the machine that is measured without being named in a file of hosts or by `ssh`.
-    pub name: String,
-    /// Its worker.
-    pub host: Host,
-    /// Its targets, if any are named.
-    pub targets: Vec<String>,
-}
-
 /// The hosts that an order names for a run that goes on, one at least, with the targets that `--on` names for each, which may be none;
 /// `place` is where the only one is.
 ///
@@ -76,34 +67,6 @@ fn named_again(order: &Order) -> Result<(Vec<FarHost>, Vec<Vec<String>>)> {
 /// Errors: those of its file of hosts.
 pub(crate) fn names(order: &Order) -> Result<Vec<String>> {
     Ok(far(order)?.0.into_iter().map(|host| host.name).collect())
-}
-
-/// One after the other, on this thread: the connections end with the one that began them.
-fn connect(
-    far: Vec<FarHost>,
-    targets: Vec<Vec<String>>,
-    place: &WorkerHost,
-    frontend: &Frontend,
-) -> Result<Vec<Reached>> {
-    if far.is_empty() {
-        return Ok(vec![Reached { name: String::new(), host: place.reach(frontend)?, targets: Vec::new() }]);
-    }
-    let mut reached: Vec<Reached> = Vec::new();
-    for (FarHost { name, place }, targets) in far.into_iter().zip(targets) {
-        let host = place.reach(frontend)?;
-        if let Some(other) = reached.iter().find(|other| other.host.is_same_machine(&host)) {
-            return Err(named_twice(&other.name, &name));
-        }
-        reached.push(Reached { name, host, targets });
-    }
-    Ok(reached)
-}
-
-/// A load host that is another machine.
-struct FarHost {
-    /// As the user calls it.
-    name: String,
-    place: WorkerHost,
 }
 
 /// The hosts of an order that are other machines and make load, and the targets of all, those of one host behind its name.

@@ -13,7 +13,7 @@ use stend_record::StandText;
 use stend_run::Power;
 use stend_spec::hosts::{NamedHost, Via};
 use stend_spec::order::Order;
-use stend_wire::{Host, Remote};
+use stend_wire::{Host, Remote, StartBy, WorkerCommand};
 
 /// How long a worker of this machine may take until it speaks; milliseconds are usual.
 const HELLO_LIMIT: Duration = Duration::from_secs(60);
@@ -139,14 +139,20 @@ impl WorkerHost {
     ///
     /// A machine that is started for it ends with the calling thread, so that must be the one that lives as long as the process.
     pub(crate) fn reach(&self, frontend: &Frontend) -> Result<Host> {
+        self.reach_by(&mut |told| frontend.note(told), &mut WorkerCommand::start)
+    }
+
+    /// The same where `start` has another thread start the worker, which ends with that thread, and `tell` hears of what takes a while. A
+    /// machine that has to be booted ends with the calling thread all the same.
+    pub(crate) fn reach_by(&self, tell: &mut dyn FnMut(Say), start: &mut StartBy<'_>) -> Result<Host> {
         match self {
-            WorkerHost::Local => Host::reach(own("worker", None), HELLO_LIMIT),
-            WorkerHost::Remote(remote) => remote.reach(&mut |told| frontend.note(told)),
-            WorkerHost::Lab(wanted) => in_lab(wanted, frontend),
+            WorkerHost::Local => start(WorkerCommand::new(own("worker", None)))?.meet(HELLO_LIMIT),
+            WorkerHost::Remote(remote) => remote.reach_by(tell, start),
+            WorkerHost::Lab(wanted) => in_lab(wanted, tell, start),
             WorkerHost::Vm(name) => {
                 let mut command = own("vm", Some(["connect", name]));
                 stend_sys::process::die_with_parent(&mut command);
-                Host::reach(command, STANDING_LIMIT)
+                start(WorkerCommand::new(command))?.meet(STANDING_LIMIT)
             }
         }
     }
@@ -193,7 +199,7 @@ pub(crate) fn machine_of(stand: &StandText) -> Result<Option<String>> {
 }
 
 /// The worker of a machine of the lab that is up, or that is started.
-fn in_lab(wanted: &str, frontend: &Frontend) -> Result<Host> {
+fn in_lab(wanted: &str, tell: &mut dyn FnMut(Say), start: &mut StartBy<'_>) -> Result<Host> {
     // A machine that is up comes first, then a file, then what is embedded.
     let up = stend_lab::runtime_directory().and_then(|place| stend_lab::find(wanted, &place));
     match up {
@@ -201,14 +207,14 @@ fn in_lab(wanted: &str, frontend: &Frontend) -> Result<Host> {
             standing.free()?;
             let mut command = own("lab", Some(["connect", wanted]));
             stend_sys::process::die_with_parent(&mut command);
-            Host::reach(command, STANDING_LIMIT)
+            start(WorkerCommand::new(command))?.meet(STANDING_LIMIT)
         }
         Err(not_up) if !Path::new(wanted).exists() && MACHINES.find(wanted).is_none() => Err(unknown(wanted, &not_up)),
         Err(_) => {
             let (machine, _) = read_machine(wanted)?;
             let cache = stend_lab::cache_directory()?;
             let image = Image::find(&cache, &Contents::of(&machine))?;
-            frontend.note(announcement(&machine));
+            tell(announcement(&machine));
             Ok(stend_lab::boot(&machine, &image, &cache)?.host)
         }
     }

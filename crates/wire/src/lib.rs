@@ -12,10 +12,10 @@ mod stand;
 
 pub use comparer::Comparer;
 pub use drift::{Clock, drifted};
-pub use link::{FromHost, Host, SILENCE};
+pub use link::{FromHost, Host, SILENCE, StartedWorker, WorkerCommand};
 pub use look::{Look, Seen};
 pub use protocol::{Facts, Inspect, Judge, Prepare, Reply, Request, SwitchTo, UpcomingTrial, Watch};
-pub use remote::{Remote, ssh_words};
+pub use remote::{Remote, StartBy, ssh_words};
 pub use stand::{StandAnswer, StandFile, StandOrder, StandOwner};
 pub use stend_record::DryRun;
 pub use stend_spec::permission::Permission;

@@ -30,6 +30,58 @@ pub enum FromHost {
 
 type FromWorker = BufReader<Box<dyn Read + Send>>;
 
+/// What starts a worker. The thread that does need not be the one that meets it: a child that is to die with its parent dies with the thread
+/// that started it.
+pub struct WorkerCommand(Command);
+
+impl WorkerCommand {
+    /// Of this command, as [`Host::reach`] takes it.
+    pub fn new(command: Command) -> WorkerCommand {
+        WorkerCommand(command)
+    }
+
+    /// Starts it. Errors: `HostLost` with what the system says.
+    pub fn start(self) -> Result<StartedWorker> {
+        let WorkerCommand(mut command) = self;
+        let program = command.get_program().to_string_lossy().into_owned();
+        let child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().map_err(|e| {
+            Error::host_lost(say!("cannot start `{program}`: {e}", "не удаётся запустить `{program}`: {e}"))
+        })?;
+        Ok(StartedWorker(child))
+    }
+}
+
+/// A worker that was started and has not said hello.
+pub struct StartedWorker(Child);
+
+impl StartedWorker {
+    /// Waits until it has said hello, at most `limit`.
+    pub fn meet(self, limit: Duration) -> Result<Host> {
+        let StartedWorker(mut child) = self;
+        let streams = (child.stdin.take(), child.stdout.take());
+        // From here on whatever goes wrong ends the child.
+        let mut host =
+            Host { child: Some(child), to: None, from: None, drift: None, boot_id: String::new(), apart: false };
+        let (Some(to), Some(from)) = streams else {
+            return Err(Error::bug(say!("the worker has no streams", "у рабочего процесса нет потоков")));
+        };
+        host.greet(Box::new(from), Box::new(to), limit)?;
+        if host.drift.is_some() {
+            host.keep_asking()?;
+        }
+        Ok(host)
+    }
+
+    /// The same of a worker that ends when it hears nothing for [`SILENCE`]: it is spoken to as long as the host is held.
+    pub fn meet_far(self, limit: Duration) -> Result<Host> {
+        let host = self.meet(limit)?;
+        if host.drift.is_none() {
+            host.keep_asking()?;
+        }
+        Ok(host)
+    }
+}
+
 /// One worker and the streams to it.
 pub struct Host {
     /// The process that the streams come from; `None`: they were given, and so is what is at their other end.
@@ -49,23 +101,8 @@ impl Host {
     ///
     /// `command` must speak the worker protocol on its standard input and output: the binary itself
     /// with the verb `worker`, `ssh HOST stend worker`, or an emulator whose guest has it on a port.
-    pub fn reach(mut command: Command, limit: Duration) -> Result<Host> {
-        let program = command.get_program().to_string_lossy().into_owned();
-        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().map_err(|e| {
-            Error::host_lost(say!("cannot start `{program}`: {e}", "не удаётся запустить `{program}`: {e}"))
-        })?;
-        let streams = (child.stdin.take(), child.stdout.take());
-        // From here on whatever goes wrong ends the child.
-        let mut host =
-            Host { child: Some(child), to: None, from: None, drift: None, boot_id: String::new(), apart: false };
-        let (Some(to), Some(from)) = streams else {
-            return Err(Error::bug(say!("the worker has no streams", "у рабочего процесса нет потоков")));
-        };
-        host.greet(Box::new(from), Box::new(to), limit)?;
-        if host.drift.is_some() {
-            host.keep_asking()?;
-        }
-        Ok(host)
+    pub fn reach(command: Command, limit: Duration) -> Result<Host> {
+        WorkerCommand::new(command).start()?.meet(limit)
     }
 
     /// A worker at the other end of two streams that are there already; waits for its hello as [`Host::reach`]. Letting go of the host ends
@@ -96,15 +133,6 @@ impl Host {
         self.drift = clock.map(|clock| Arc::new(Mutex::new(Drift::new(stend_sys::clock::now(), clock))));
         (self.from, self.to) = (Some(from), Some(Arc::new(Mutex::new(to))));
         Ok(())
-    }
-
-    /// As [`Host::reach`], of a worker that ends when it hears nothing for [`SILENCE`]: it is spoken to as long as the host is held.
-    pub fn reach_far(command: Command, limit: Duration) -> Result<Host> {
-        let host = Host::reach(command, limit)?;
-        if host.drift.is_none() {
-            host.keep_asking()?;
-        }
-        Ok(host)
     }
 
     /// Asks for its time as long as the host is held: clocks drift apart, and a virtual machine that is paused falls behind.

@@ -4,11 +4,12 @@
 
 mod unreachable;
 
-use crate::link::Host;
+use crate::link::{Host, StartedWorker, WorkerCommand};
 use sha2::{Digest, Sha256};
 use std::fs::File;
 use std::io::{self, Read, Seek};
 use std::process::{Command, ExitStatus, Stdio};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use stend_base::{Code, Error, Result, Say, say};
 use stend_spec::hosts::{NamedHost, Via};
@@ -55,6 +56,9 @@ pub fn ssh_words(destination: &str, command: &str) -> Result<Vec<String>> {
     let words = ["ssh"].into_iter().chain(OPTIONS).chain(["--", destination, command]);
     Ok(words.map(String::from).collect())
 }
+
+/// Has a worker started.
+pub type StartBy<'a> = dyn FnMut(WorkerCommand) -> Result<StartedWorker> + 'a;
 
 /// Another host, and how its shell is reached.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -121,6 +125,11 @@ impl Remote {
     ///
     /// Errors: `HostLost` if it cannot be reached, with what `ssh` says; `Preflight` if this program cannot run there.
     pub fn reach(&self, tell: &mut dyn FnMut(Say)) -> Result<Host> {
+        self.reach_by(tell, &mut WorkerCommand::start)
+    }
+
+    /// The same where `start` has another thread start the worker, which ends with that thread.
+    pub fn reach_by(&self, tell: &mut dyn FnMut(Say), start: &mut StartBy<'_>) -> Result<Host> {
         let mut program = Program::own()?;
         if !self.has(&program)? {
             let (name, size) = (&self.name, program.size.div_ceil(1 << 20));
@@ -134,7 +143,7 @@ impl Remote {
         let mut command = self.command(&format!("{PLACE}; touch -c \"$d/{sum}\"; exec \"$d/{sum}\" worker --far"));
         stend_sys::process::die_with_parent(&mut command);
         let name = &self.name;
-        let host = Host::reach_far(command, HELLO_LIMIT);
+        let host = start(WorkerCommand::new(command)).and_then(|started| started.meet_far(HELLO_LIMIT));
         let host = host.map(|host| if matches!(self.shell, Shell::Exec { .. }) { host.apart() } else { host });
         host.map_err(|error| {
             error.hint(say!(
@@ -298,18 +307,29 @@ impl Program {
     fn own() -> Result<Program> {
         // Not by its path: what is there now may be another build.
         let mut file = File::open("/proc/self/exe").map_err(unreadable)?;
-        let (mut sum, mut size, mut piece) = (Sha256::new(), 0, vec![0; PIECE]);
-        loop {
-            let read = file.read(&mut piece).map_err(unreadable)?;
-            if read == 0 {
-                break;
-            }
-            sum.update(&piece[..read]);
-            size += read as u64;
-        }
-        let sum = sum.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+        let size = file.metadata().map_err(unreadable)?.len();
+        let mut known = OWN_SUM.lock().unwrap_or_else(PoisonError::into_inner);
+        let sum = match known.clone() {
+            Some(sum) => sum,
+            None => known.insert(summed(&mut file)?).clone(),
+        };
         Ok(Program { file, size, sum })
     }
+}
+
+/// The sum of this program, once it is known: hundreds of hosts are asked for it, and it does not change while the program runs.
+static OWN_SUM: Mutex<Option<String>> = Mutex::new(None);
+
+fn summed(file: &mut File) -> Result<String> {
+    let (mut sum, mut piece) = (Sha256::new(), vec![0; PIECE]);
+    loop {
+        let read = file.read(&mut piece).map_err(unreadable)?;
+        if read == 0 {
+            break;
+        }
+        sum.update(&piece[..read]);
+    }
+    Ok(sum.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 /// What `uname -sm` says of the systems that this program runs on.
