@@ -142,8 +142,8 @@ impl WorkerHost {
         self.reach_by(&mut |told| frontend.note(told), &mut WorkerCommand::start)
     }
 
-    /// The same where `start` has another thread start the worker, which ends with that thread, and `tell` hears of what takes a while. A
-    /// machine that has to be booted ends with the calling thread all the same.
+    /// The same, but `start` starts the worker, perhaps on another thread, with which it ends; `tell` hears of what takes a while. A machine
+    /// that must be booted ends with the calling thread all the same.
     pub(crate) fn reach_by(&self, tell: &mut dyn FnMut(Say), start: &mut StartBy<'_>) -> Result<Host> {
         match self {
             WorkerHost::Local => start(WorkerCommand::new(own("worker", None)))?.meet(HELLO_LIMIT),

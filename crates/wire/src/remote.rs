@@ -57,7 +57,7 @@ pub fn ssh_words(destination: &str, command: &str) -> Result<Vec<String>> {
     Ok(words.map(String::from).collect())
 }
 
-/// Has a worker started.
+/// Starts a worker, on whichever thread.
 pub type StartBy<'a> = dyn FnMut(WorkerCommand) -> Result<StartedWorker> + 'a;
 
 /// Another host, and how its shell is reached.
@@ -128,7 +128,7 @@ impl Remote {
         self.reach_by(tell, &mut WorkerCommand::start)
     }
 
-    /// The same where `start` has another thread start the worker, which ends with that thread.
+    /// The same, but `start` starts the worker, perhaps on another thread, with which it ends.
     pub fn reach_by(&self, tell: &mut dyn FnMut(Say), start: &mut StartBy<'_>) -> Result<Host> {
         let mut program = Program::own()?;
         if !self.has(&program)? {

@@ -131,7 +131,7 @@ impl FarClock {
 }
 
 /// A message of a host.
-pub struct Told {
+pub struct Message {
     /// When it was sent and when it arrived, by our clock.
     pub sent: Nanos,
     pub arrived: Nanos,
@@ -147,7 +147,7 @@ pub struct Far {
     pub worker: Worker,
     pub clock: FarClock,
     delay: Nanos,
-    coming: VecDeque<Told>,
+    coming: VecDeque<Message>,
     going: VecDeque<(Nanos, Request)>,
     pub trouble: Trouble,
     /// When that was there for the coordinator to see.
@@ -159,7 +159,7 @@ pub struct Far {
     /// Something that was made is left on its target, although it could be asked to undo that.
     pub left: bool,
     /// What arrived from it, and what it was asked for and when.
-    pub said: Vec<Told>,
+    pub said: Vec<Message>,
     pub asked: Vec<(Nanos, Request)>,
 }
 
@@ -211,7 +211,7 @@ impl Far {
             return None;
         }
         let worker = self.worker.due().map(|at| self.clock.ours(at));
-        let coming = self.coming.front().map(|told| told.arrived);
+        let coming = self.coming.front().map(|message| message.arrived);
         let going = self.going.front().map(|(at, _)| *at);
         let step = self.clock.step.map(|(at, _)| at);
         [worker, coming, going, step, self.pending()].into_iter().flatten().min()
@@ -229,8 +229,8 @@ impl Far {
             self.struck = Some(now);
             return self.strike();
         }
-        if let Some(told) = self.coming.pop_front_if(|told| told.arrived <= now) {
-            return self.arrive(Told { arrived: now, ..told });
+        if let Some(message) = self.coming.pop_front_if(|message| message.arrived <= now) {
+            return self.arrive(Message { arrived: now, ..message });
         }
         let theirs = self.clock.theirs(now);
         if let Some((_, request)) = self.going.pop_front_if(|(at, _)| *at <= now) {
@@ -240,18 +240,18 @@ impl Far {
             if !self.hanging {
                 let at = now + Nanos(random.below(self.delay.0 + 1));
                 let arrived = self.coming.back().map_or(at, |front| at.max(front.arrived));
-                self.coming.push_back(Told { sent: now, arrived, ahead_ns: self.clock.ahead_ns(), reply });
+                self.coming.push_back(Message { sent: now, arrived, ahead_ns: self.clock.ahead_ns(), reply });
             }
         }
     }
 
-    fn arrive(&mut self, told: Told) {
-        if matches!(told.reply, Reply::Failed(_)) {
-            self.struck.get_or_insert(told.arrived);
+    fn arrive(&mut self, message: Message) {
+        if matches!(message.reply, Reply::Failed(_)) {
+            self.struck.get_or_insert(message.arrived);
         }
-        let frame = frame(&told.reply);
+        let frame = frame(&message.reply);
         if !self.gone {
-            self.said.push(told);
+            self.said.push(message);
         }
         self.cable.say(&frame);
     }

@@ -1,6 +1,6 @@
 //! What must hold of a run of several load hosts, whatever happened to some of them. Must not play.
 
-use super::far::{Far, Told, Trouble};
+use super::far::{Far, Message, Trouble};
 use super::{Played, name};
 use std::collections::{BTreeMap, BTreeSet};
 use stend_base::{Kind, Nanos};
@@ -117,8 +117,8 @@ fn align(outcome: &mut TrialOutcome, known: &TrialOutcome, slack_ns: u64) {
 fn slack_of_trial(far: &Far, number: u32, uncertainty_ns: u64) -> u64 {
     let is_asked = |request: &Request| matches!(request, Request::Trial { ordinal, .. } if *ordinal == number);
     let asked = far.asked.iter().find(|(_, request)| is_asked(request)).map(|(at, _)| *at);
-    let is_end = |told: &&Told| matches!(&told.reply, Reply::TrialDone { ordinal, .. } if *ordinal == number);
-    let ended = far.said.iter().find(is_end).map(|told| told.arrived);
+    let is_end = |message: &&Message| matches!(&message.reply, Reply::TrialDone { ordinal, .. } if *ordinal == number);
+    let ended = far.said.iter().find(is_end).map(|message| message.arrived);
     match asked.zip(ended) {
         Some((asked, ended)) if far.clock.was_known(asked, ended) => uncertainty_ns,
         _ => u64::MAX,
@@ -140,9 +140,9 @@ fn lies_on_our_axis(wrong: &mut Vec<String>, fars: &[Far], record: &RunRecord) {
         let Some(known) = record.hosts().get(host.index()) else { continue };
         let uncertainty = uncertainty_ns(record, host);
         must(wrong, uncertainty.is_some() == far.clock.is_own, "the file does not know which clocks are ours");
-        let taken: BTreeMap<u64, (&Told, Nanos)> = far.said.iter().filter_map(taken).collect();
+        let taken: BTreeMap<u64, (&Message, Nanos)> = far.said.iter().filter_map(taken).collect();
         let lies = |sample: &stend_record::Sample| match taken.get(&sample.cost_ns) {
-            Some((told, at)) if far.clock.was_known(told.sent, told.arrived) => {
+            Some((message, at)) if far.clock.was_known(message.sent, message.arrived) => {
                 sample.at.0.abs_diff(at.0) <= uncertainty.unwrap_or_default()
             }
             Some(_) => true,
@@ -153,9 +153,9 @@ fn lies_on_our_axis(wrong: &mut Vec<String>, fars: &[Far], record: &RunRecord) {
 }
 
 /// The number of a sample, and when it was taken by our clock.
-fn taken(told: &Told) -> Option<(u64, (&Told, Nanos))> {
-    let Reply::Sample(sample) = &told.reply else { return None };
-    Some((sample.cost_ns, (told, sample.at.shifted(-told.ahead_ns))))
+fn taken(message: &Message) -> Option<(u64, (&Message, Nanos))> {
+    let Reply::Sample(sample) = &message.reply else { return None };
+    Some((sample.cost_ns, (message, sample.at.shifted(-message.ahead_ns))))
 }
 
 /// A run that a loss ends.
@@ -249,14 +249,14 @@ fn asked_after(far: &Far, noticed: Nanos) -> bool {
 pub(super) fn said(fars: &[Far]) -> Measured {
     let mut all = Measured::new();
     for (host, far) in (0..).map(HostId).zip(fars) {
-        for told in &far.said {
-            match &told.reply {
+        for message in &far.said {
+            match &message.reply {
                 Reply::Slices { ordinal, slices } => {
                     all.entry((*ordinal, host)).or_default().0.extend_from_slice(slices);
                 }
                 Reply::TrialDone { ordinal, outcome } => {
                     let mut outcome = outcome.as_ref().clone();
-                    outcome.shift(-told.ahead_ns);
+                    outcome.shift(-message.ahead_ns);
                     all.entry((*ordinal, host)).or_default().1 = Some(outcome);
                 }
                 _ => {}
