@@ -5,6 +5,7 @@
 
 mod again;
 mod far;
+mod planted;
 mod wrong;
 
 use super::run_directory::{Image, RunDirectory};
@@ -124,14 +125,14 @@ fn short(scenario: Scenario) -> Scenario {
     Scenario { suite: SHORT.to_string(), machine, ..scenario }
 }
 
-/// Plays the run of a seed.
-fn play(seed: u64) -> Played {
+/// Plays the run of a seed; `test` is who does, since several may at the same time.
+fn play(test: &str, seed: u64) -> Played {
     let mut random = Random::new(draw(seed, 77));
     let is_crowded = seed == CROWDED;
     let drawn = scenario(seed, &mut random);
     let few = 2 + random.below(7) as usize;
     let count = if is_crowded { CROWD } else { few };
-    let id = format!("R-fleet{seed}-{}", std::process::id());
+    let id = format!("R-{test}{seed}-{}", std::process::id());
     // Only root can make a disk that is small.
     let small = (seed % FULL_ONE_IN == FULL_ONE_IN - 1).then(|| RunDirectory::new(&id, true)).flatten();
     let scenario = if is_crowded || small.is_some() { short(drawn) } else { drawn };
@@ -339,7 +340,7 @@ fn whatever_happens_to_load_hosts_the_others_stop_or_go_on_as_asked_and_all_that
     let mut ends: BTreeMap<String, u64> = BTreeMap::new();
     let (mut failed, enough) = (0, seeds.end - seeds.start >= SEEDS);
     for seed in seeds {
-        let played = play(seed);
+        let played = play("fleet", seed);
         let wrong = wrong::of(&played);
         let lost = played.record.as_ref().map_or(0, |record| record.lost_loads().count());
         let end = format!("{:?}, {:?}, {}", played.on_loss, played.end, if lost > 0 { "with a loss" } else { "whole" });

@@ -188,7 +188,7 @@ fn stopped_in_time(wrong: &mut Vec<String>, fars: &[Far], victim: &Far, (seen, l
     let silent = matches!(victim.trouble, Trouble::Hangs(_));
     let noticed = seen.filter(|_| silent).unwrap_or(struck);
     must(wrong, noticed <= struck + SILENT_MAX + longest_trial, "a silent host was waited for too long");
-    let released = |(at, request): &(Nanos, Request)| *request == Request::Release && *at <= noticed;
+    let released = |(at, request): &(Nanos, Request)| *request == Request::Release && *at < noticed;
     if fars.iter().any(|far| far.asked.iter().any(released)) {
         // They undo already, and go on with that.
         return;
