@@ -269,7 +269,7 @@ impl Fleet {
     /// The trial that was asked for last, with its ordinal, if nothing but its undo was asked for since.
     fn trial(&self) -> Option<(u32, &Trial)> {
         match &self.request {
-            Some(Request::Trial { ordinal, trial, .. }) => Some((*ordinal, trial)),
+            Some(Request::Trial { ordinal, trial, .. }) => Some((*ordinal, trial.as_ref())),
             _ => None,
         }
     }

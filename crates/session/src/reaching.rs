@@ -59,7 +59,7 @@ enum Wish {
     /// The user is to know this.
     Tell(Say),
     /// This is to be started.
-    Start(WorkerCommand, Sender<Result<StartedWorker>>),
+    Start(Box<WorkerCommand>, Sender<Result<StartedWorker>>),
 }
 
 /// What became of each host, in their order.
@@ -96,7 +96,7 @@ fn side_by_side(far: &[FarHost], frontend: &Frontend) -> Vec<Result<Host>> {
 fn reach(place: &WorkerHost, wishes: &Sender<Wish>) -> Result<Host> {
     let mut start = |command| {
         let (to, started) = channel();
-        wishes.send(Wish::Start(command, to)).map_err(|_| died())?;
+        wishes.send(Wish::Start(Box::new(command), to)).map_err(|_| died())?;
         started.recv().map_err(|_| died())?
     };
     place.reach_by(&mut |text| drop(wishes.send(Wish::Tell(text))), &mut start)
