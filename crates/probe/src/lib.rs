@@ -28,7 +28,7 @@ use parts::Readers;
 use source::Source;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
-use stend_base::Nanos;
+use stend_base::{Bytes, Nanos};
 use stend_record::parts::PathState;
 use stend_record::sample::Pressure;
 use stend_record::{Parts, Sample};
@@ -110,7 +110,7 @@ impl Probe {
             owned: Owned::find(root, &devices),
             groups: Groups::find(root, worker_pid, &devices),
             parts,
-            interrupts: Source::open(&proc.join("interrupts")),
+            interrupts: Source::open_up_to(&proc.join("interrupts"), interrupts::TABLE_MAX),
             softirqs: Source::open(&proc.join("softirqs")),
             networks: Source::open(&proc.join("net/dev")),
             interfaces: root.join("sys/class/net"),
@@ -143,6 +143,19 @@ impl Probe {
     /// How many shares of NFS the last sample lacks: those beyond [`NFS_SHARES_MAX`].
     pub fn shares_left_out(&self) -> usize {
         self.nfs.left_out()
+    }
+
+    /// Files that the last sample lacks because they are larger than what is kept of them, each with that limit.
+    pub fn too_large(&self) -> Vec<(&'static str, Bytes)> {
+        let files = [
+            ("/proc/stat", self.stat.too_large()),
+            ("/proc/diskstats", self.diskstats.too_large()),
+            ("/proc/interrupts", self.interrupts.too_large()),
+            ("/proc/softirqs", self.softirqs.too_large()),
+            ("/proc/net/dev", self.networks.too_large()),
+            ("/proc/self/mountstats", self.nfs.too_large()),
+        ];
+        files.into_iter().filter_map(|(file, limit)| Some((file, limit?))).collect()
     }
 
     fn sample(&mut self, at: Nanos, parts: impl FnOnce(&mut Readers) -> Option<Box<Parts>>) -> Sample {
@@ -200,6 +213,35 @@ mod tests {
     use super::*;
     use crate::fixture::put;
     use std::os::unix::fs::symlink;
+
+    #[test]
+    fn ten_thousand_interrupts_of_128_cpus_are_read() {
+        const CPUS: usize = 128;
+        let dir = tempfile::tempdir().unwrap();
+        let head: String = (0..CPUS).map(|cpu| format!("     CPU{cpu}")).collect();
+        let counts = format!("{:>11}", 3_000_000_000u64).repeat(CPUS);
+        let line = |number| format!("{number:>5}:{counts}  PCI-MSIX-0000:01:00.0  {number}-edge      nvme0q{number}\n");
+        let table: String = std::iter::once(format!("      {head}\n")).chain((0..10_000).map(line)).collect();
+        put(dir.path(), "proc/interrupts", &table);
+        let mut probe = Probe::of_host(dir.path(), Vec::new(), 1);
+        let found = probe.read(Nanos::SECOND).interrupts.expect("the table");
+        assert_eq!((found.cpus.len(), probe.too_large()), (CPUS, Vec::new()));
+        assert!(found.cpus.iter().all(|cpu| cpu.all == 30_000_000_000_000), "{:?}", found.cpus[0]);
+    }
+
+    #[test]
+    fn a_table_that_is_larger_than_any_real_one_is_missing_and_named() {
+        let dir = tempfile::tempdir().unwrap();
+        put(dir.path(), "proc/interrupts", "");
+        let file = std::fs::OpenOptions::new().write(true).open(dir.path().join("proc/interrupts")).unwrap();
+        file.set_len(65 << 20).unwrap();
+        let mut probe = Probe::of_host(dir.path(), Vec::new(), 1);
+        assert_eq!(probe.read(Nanos::SECOND).interrupts, None);
+        assert_eq!(probe.too_large(), [("/proc/interrupts", Bytes::mib(64))]);
+        file.set_len(0).unwrap();
+        probe.read(Nanos::secs(2));
+        assert!(probe.too_large().is_empty());
+    }
 
     #[test]
     fn a_pool_that_is_imported_later_is_read_and_one_that_is_imported_again_by_its_new_file() {

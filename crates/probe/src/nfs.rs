@@ -2,7 +2,7 @@
 
 use crate::source::Source;
 use std::path::{Path, PathBuf};
-use stend_base::Nanos;
+use stend_base::{Bytes, Nanos};
 use stend_record::nfs::{Nfs, NfsMount, NfsRequests, NfsServer};
 
 /// Most shares that are kept: a host of containers mounts some for each, a file server none.
@@ -49,6 +49,11 @@ impl NfsFiles {
     /// How many shares the last reading found beyond [`MOUNTS_MAX`].
     pub fn left_out(&self) -> usize {
         self.known.left_out
+    }
+
+    /// The largest text of the shares that is kept, if the last one was larger.
+    pub fn too_large(&self) -> Option<Bytes> {
+        self.mountstats.too_large()
     }
 
     /// NFS of now; `None` where this host is neither client nor server, and until that is looked at again. A reading of the shares that fails

@@ -1,10 +1,11 @@
 //! Reads a whole host at a pace: all its block devices, also those that appear later. Must not keep or judge what it read.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
-use stend_base::{Error, Nanos, Result, Say, say};
+use stend_base::{Error, Lang, Nanos, Result, Say, format, say};
 use stend_probe::{BlockDevices, NFS_SHARES_MAX, PartsProbe, Probe, block_devices};
 use stend_record::parts::Temperature;
 use stend_record::{EventKind, Parts, Sample};
@@ -27,6 +28,8 @@ pub struct Sampler {
     told: usize,
     /// The same of shares of NFS: the most that a message has named.
     told_of_shares: usize,
+    /// Files of the kernel that a message has named because they are too large.
+    told_of_files: BTreeSet<&'static str>,
     probe: Probe,
     looked: Nanos,
     slow: Arc<Mutex<Slow>>,
@@ -60,6 +63,7 @@ impl Sampler {
             left_out,
             told: 0,
             told_of_shares: 0,
+            told_of_files: BTreeSet::new(),
             looked: stend_sys::clock::now(),
             slow,
         })
@@ -70,9 +74,24 @@ impl Sampler {
         &self.devices
     }
 
-    /// Devices and shares of NFS that are not read because there are too many; told again only when there are more of them.
+    /// Devices and shares of NFS that are not read because there are too many, told again only when there are more of them; and files of the
+    /// kernel that are too large, each told once.
     pub fn left_out(&mut self) -> Vec<Say> {
-        self.devices_left_out().into_iter().chain(self.shares_left_out()).collect()
+        let devices = self.devices_left_out();
+        devices.into_iter().chain(self.shares_left_out()).chain(self.files_left_out()).collect()
+    }
+
+    fn files_left_out(&mut self) -> Vec<Say> {
+        let mut files = self.probe.too_large();
+        files.retain(|(file, _)| self.told_of_files.insert(file));
+        let told = files.into_iter().map(|(file, limit)| {
+            let (en, ru) = (format::bytes(limit, Lang::En), format::bytes(limit, Lang::Ru));
+            say!(
+                "`{file}` is larger than {en}: samples lack what it counts",
+                "`{file}` больше {ru}: в отсчётах нет того, что он считает"
+            )
+        });
+        told.collect()
     }
 
     fn shares_left_out(&mut self) -> Option<Say> {
@@ -259,6 +278,17 @@ mod tests {
         sampler.read();
         let told = sampler.left_out().pop().unwrap();
         assert_eq!(told.en, "not all NFS shares are read: the first 64 are, and 2 more are mounted");
+        sampler.read();
+        assert!(sampler.left_out().is_empty());
+    }
+
+    #[test]
+    fn a_file_of_the_kernel_that_is_too_large_is_told_of_once() {
+        let dir = host(&["sda"]);
+        let table = std::fs::File::create(dir.path().join("proc/interrupts")).unwrap();
+        table.set_len(65 << 20).unwrap();
+        let mut sampler = Sampler::new(dir.path()).unwrap();
+        assert_eq!((sampler.read().0.interrupts, sampler.left_out().len()), (None, 1));
         sampler.read();
         assert!(sampler.left_out().is_empty());
     }
