@@ -1,6 +1,8 @@
 //! What a host did between two samples: every rate of a drive, a CPU or a network that a chart, a live view or an exporter shows is
-//! computed here. Must not judge. A counter that went back (a device that was replaced, a counter that wrapped) gives no value.
+//! computed here. Must not judge. A counter that went back or jumped impossibly far (a device that was replaced, a counter that wrapped, garbage)
+//! gives no value.
 
+use crate::counter::{cpus_are_possible, grown, waited};
 use crate::cpu;
 use stend_base::Nanos;
 use stend_record::Sample;
@@ -137,6 +139,7 @@ pub struct NfsServerRates {
 pub fn between(before: &Sample, after: &Sample) -> Option<HostRates> {
     let span = Nanos(after.at.0.checked_sub(before.at.0).filter(|ns| *ns > 0)?);
     let cpus = before.cpus.as_deref().zip(after.cpus.as_deref());
+    let cpus = cpus.filter(|(before, after)| cpus_are_possible(before, after, span));
     Some(HostRates {
         at: after.at,
         span,
@@ -159,7 +162,7 @@ pub fn between(before: &Sample, after: &Sample) -> Option<HostRates> {
             })
             .collect(),
         tcp_sent_again: before.tcp.zip(after.tcp).and_then(|(b, a)| {
-            let (sent, again) = (a.sent.checked_sub(b.sent)?, a.sent_again.checked_sub(b.sent_again)?);
+            let (sent, again) = (grown(b.sent, a.sent, span)?, grown(b.sent_again, a.sent_again, span)?);
             (sent > 0).then(|| (again as f64 / sent as f64).min(1.0))
         }),
         nfs_mounts: nfs_mounts(before, after, span),
@@ -180,37 +183,40 @@ fn nfs_mounts(before: &Sample, after: &Sample, span: Nanos) -> Vec<NfsMountRates
     both.filter_map(|(before, after)| nfs_mount(before, after, span)).collect()
 }
 
-/// `None` if a counter went back: the share was mounted anew.
+/// `None` if a counter went back or jumped: the share was mounted anew.
 fn nfs_mount(before: &NfsMount, after: &NfsMount, span: Nanos) -> Option<NfsMountRates> {
     let per_second = |count: u64| count as f64 / span.as_secs();
-    let grown = |of: fn(&NfsMount) -> u64| of(after).checked_sub(of(before));
+    let rate = |of: fn(&NfsMount) -> u64| grown(of(before), of(after), span).map(per_second);
     let latency = |of: fn(&NfsMount) -> &NfsRequests| {
-        let done = of(after).done.checked_sub(of(before).done)?;
-        Some(of(after).time_ns.checked_sub(of(before).time_ns)?.checked_div(done).map(Nanos))
+        let done = grown(of(before).done, of(after).done, span)?;
+        Some(waited(of(before).time_ns, of(after).time_ns)?.checked_div(done).map(Nanos))
     };
     // The kernel counts both when a request is over.
     let again = |requests: &NfsRequests| requests.sent.saturating_sub(requests.done);
-    let all_again = |mount: &NfsMount| [&mount.reads, &mount.writes, &mount.others].map(again).iter().sum::<u64>();
+    let all_again = |mount: &NfsMount| {
+        let each = [&mount.reads, &mount.writes, &mount.others].map(again);
+        each.into_iter().fold(0, u64::saturating_add)
+    };
     Some(NfsMountRates {
         at: after.at.clone(),
         export: after.export.clone(),
-        reads: per_second(grown(|m| m.reads.done)?),
-        writes: per_second(grown(|m| m.writes.done)?),
-        others: per_second(grown(|m| m.others.done)?),
-        read_bytes: per_second(grown(|m| m.read_bytes)?),
-        write_bytes: per_second(grown(|m| m.write_bytes)?),
+        reads: rate(|m| m.reads.done)?,
+        writes: rate(|m| m.writes.done)?,
+        others: rate(|m| m.others.done)?,
+        read_bytes: rate(|m| m.read_bytes)?,
+        write_bytes: rate(|m| m.write_bytes)?,
         read_latency: latency(|m| &m.reads)?,
         write_latency: latency(|m| &m.writes)?,
-        sent_again: per_second(all_again(after).saturating_sub(all_again(before))),
+        sent_again: per_second(grown(0, all_again(after).saturating_sub(all_again(before)), span)?),
     })
 }
 
 fn nfs_server(before: &NfsServer, after: &NfsServer, span: Nanos) -> Option<NfsServerRates> {
-    let grown = |of: fn(&NfsServer) -> u64| Some(of(after).checked_sub(of(before))? as f64 / span.as_secs());
+    let rate = |of: fn(&NfsServer) -> u64| Some(grown(of(before), of(after), span)? as f64 / span.as_secs());
     Some(NfsServerRates {
-        requests: grown(|s| s.requests)?,
-        read_bytes: grown(|s| s.read_bytes)?,
-        write_bytes: grown(|s| s.write_bytes)?,
+        requests: rate(|s| s.requests)?,
+        read_bytes: rate(|s| s.read_bytes)?,
+        write_bytes: rate(|s| s.write_bytes)?,
     })
 }
 
@@ -233,8 +239,8 @@ pub fn available(memory: &Memory, arc: Option<ArcCounters>) -> u64 {
 
 fn stalls(before: &Sample, after: &Sample, span: Nanos) -> Stalls {
     let share = |of: fn(&Pressure) -> Option<u64>| {
-        let grown = of(after.pressure.as_ref()?)?.checked_sub(of(before.pressure.as_ref()?)?)?;
-        Some((grown as f64 / span.0 as f64).min(1.0))
+        let waited = grown(of(before.pressure.as_ref()?)?, of(after.pressure.as_ref()?)?, span)?;
+        Some((waited as f64 / span.0 as f64).min(1.0))
     };
     Stalls {
         cpu_some: share(|p| p.cpu_some_ns),
@@ -245,36 +251,38 @@ fn stalls(before: &Sample, after: &Sample, span: Nanos) -> Stalls {
     }
 }
 
-/// `None` if any counter went back: then it is another device, or one that began to count anew.
+/// `None` if any counter went back or jumped: then it is another device, or one that began to count anew.
 fn drive(before: &DiskCounters, after: &DiskCounters, span: Nanos) -> Option<DriveRates> {
-    let grown = |of: fn(&DiskCounters) -> u64| of(after).checked_sub(of(before));
-    let (reads, writes) = (grown(|d| d.reads)?, grown(|d| d.writes)?);
-    let (read_ns, write_ns) = (grown(|d| d.read_ns)?, grown(|d| d.write_ns)?);
+    let count = |of: fn(&DiskCounters) -> u64| grown(of(before), of(after), span);
+    // One that hung adds all of its time when it ends, to how long the device was busy, too.
+    let time = |of: fn(&DiskCounters) -> u64| waited(of(before), of(after));
+    let (reads, writes) = (count(|d| d.reads)?, count(|d| d.writes)?);
+    let (read_ns, write_ns) = (time(|d| d.read_ns)?, time(|d| d.write_ns)?);
     let per_second = |count: u64| count as f64 / span.as_secs();
     Some(DriveRates {
         name: after.name.clone(),
         reads: per_second(reads),
         writes: per_second(writes),
-        read_bytes: per_second(grown(|d| d.read_bytes)?),
-        write_bytes: per_second(grown(|d| d.write_bytes)?),
+        read_bytes: per_second(count(|d| d.read_bytes)?),
+        write_bytes: per_second(count(|d| d.write_bytes)?),
         read_latency: read_ns.checked_div(reads).map(Nanos),
         write_latency: write_ns.checked_div(writes).map(Nanos),
-        queue: grown(|d| d.weighted_ns)? as f64 / span.0 as f64,
+        queue: time(|d| d.weighted_ns)? as f64 / span.0 as f64,
         // The kernel counts in ticks, so that a short span may hold a little more than itself.
-        busy: (grown(|d| d.busy_ns)? as f64 / span.0 as f64).min(1.0),
+        busy: (time(|d| d.busy_ns)? as f64 / span.0 as f64).min(1.0),
     })
 }
 
 fn network(before: &NetworkCounters, after: &NetworkCounters, span: Nanos) -> Option<NetworkRates> {
     let per_second = |count: u64| count as f64 / span.as_secs();
     let both = |of: fn(&Traffic) -> u64| {
-        let received = of(&after.received).checked_sub(of(&before.received))?;
-        Some(per_second(received.saturating_add(of(&after.sent).checked_sub(of(&before.sent))?)))
+        let received = grown(of(&before.received), of(&after.received), span)?;
+        Some(per_second(received.saturating_add(grown(of(&before.sent), of(&after.sent), span)?)))
     };
     Some(NetworkRates {
         name: after.name.clone(),
-        received: per_second(after.received.bytes.checked_sub(before.received.bytes)?),
-        sent: per_second(after.sent.bytes.checked_sub(before.sent.bytes)?),
+        received: per_second(grown(before.received.bytes, after.received.bytes, span)?),
+        sent: per_second(grown(before.sent.bytes, after.sent.bytes, span)?),
         errors: both(|t| t.errors)?,
         drops: both(|t| t.drops)?,
     })
@@ -375,6 +383,68 @@ mod tests {
         assert!(between(&before, &after).unwrap().drives.is_empty(), "a drive that vanished has no rate");
         assert_eq!(between(&after, &before), None, "time does not go back");
         assert_eq!(between(&before, &before), None);
+    }
+
+    #[test]
+    fn a_counter_that_jumps_further_than_a_device_can_is_no_rate() {
+        const FAR: u64 = 1_000_000_000_000;
+        let after = |change: fn(&mut Sample)| {
+            let mut after = sample(11);
+            change(&mut after);
+            between(&sample(10), &after).unwrap()
+        };
+        let drives: [fn(&mut DiskCounters); 8] = [
+            |d| d.reads *= FAR,
+            |d| d.writes *= FAR,
+            |d| d.read_bytes *= FAR,
+            |d| d.write_bytes *= FAR,
+            |d| d.read_ns = u64::MAX,
+            |d| d.write_ns = u64::MAX,
+            |d| d.busy_ns = u64::MAX,
+            |d| d.weighted_ns = u64::MAX,
+        ];
+        for (number, change) in drives.into_iter().enumerate() {
+            let mut far = sample(11);
+            change(&mut far.disks[0]);
+            assert!(between(&sample(10), &far).unwrap().drives.is_empty(), "{number}");
+        }
+        let port: fn(&mut Sample) -> &mut NetworkCounters = |sample| &mut sample.networks.as_mut().unwrap()[0];
+        let ways: [fn(&mut Traffic); 3] =
+            [|t| t.bytes = u64::MAX, |t| t.errors = u64::MAX, |t| t.drops = u64::MAX];
+        for of in ways {
+            let (mut received, mut sent) = (sample(11), sample(11));
+            of(&mut port(&mut received).received);
+            of(&mut port(&mut sent).sent);
+            assert!([received, sent].iter().all(|far| between(&sample(10), far).unwrap().networks.is_empty()));
+        }
+        let far = after(|s| s.tcp = Some(TcpCounters { sent: u64::MAX, sent_again: 5 }));
+        assert_eq!((far.tcp_sent_again, far.drives.len()), (None, 1), "it takes nothing else along");
+        let far = after(|s| s.pressure.as_mut().unwrap().io_some_ns = Some(u64::MAX));
+        assert_eq!((far.stalls.io_some, far.cpu_busy), (None, Some(0.3)));
+        let far = after(|s| s.cpus.as_mut().unwrap()[0].user_ns = u64::MAX);
+        assert_eq!((far.cpu_busy, far.cpu_iowait, far.cpu_steal), (None, None, None));
+    }
+
+    #[test]
+    fn a_share_of_nfs_whose_counters_jump_is_no_rate() {
+        let with = |change: fn(&mut NfsMount), s: u64| {
+            let requests = NfsRequests { done: s, sent: s, timeouts: 0, time_ns: s };
+            let mut mount = NfsMount { at: "/mnt".into(), reads: requests, writes: requests, ..NfsMount::default() };
+            change(&mut mount);
+            Sample { nfs: Some(Box::new(Nfs { mounts: vec![mount], server: None })), ..sample(s) }
+        };
+        let rates = |change: fn(&mut NfsMount)| between(&with(|_| {}, 10), &with(change, 11)).unwrap().nfs_mounts.len();
+        assert_eq!(rates(|_| {}), 1);
+        let far: [fn(&mut NfsMount); 5] = [
+            |m| m.reads.done = u64::MAX,
+            |m| m.writes.time_ns = u64::MAX,
+            |m| m.read_bytes = u64::MAX,
+            |m| m.write_bytes = u64::MAX,
+            |m| (m.reads.sent, m.writes.sent, m.others.sent) = (u64::MAX, u64::MAX, u64::MAX),
+        ];
+        for (number, change) in far.into_iter().enumerate() {
+            assert_eq!(rates(change), 0, "{number}");
+        }
     }
 
     #[test]

@@ -16,6 +16,7 @@ mod check;
 pub mod compare;
 pub mod comparison_with_published;
 mod cost;
+mod counter;
 mod cpu;
 mod density;
 pub mod eta;

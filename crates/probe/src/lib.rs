@@ -10,6 +10,8 @@ mod group;
 mod interrupts;
 mod kernel;
 mod kernel_log;
+#[cfg(test)]
+mod named_fields_tests;
 mod nfs;
 mod parse;
 mod parts;

@@ -83,7 +83,7 @@ impl Sampler {
 
     fn files_left_out(&mut self) -> Vec<Say> {
         let mut files = self.probe.too_large();
-        files.retain(|(file, _)| self.told_of_files.insert(file));
+        files.retain(|(file, _)| self.told_of_files.insert(*file));
         let told = files.into_iter().map(|(file, limit)| {
             let (en, ru) = (format::bytes(limit, Lang::En), format::bytes(limit, Lang::Ru));
             say!(

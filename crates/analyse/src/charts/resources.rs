@@ -3,6 +3,7 @@
 use super::{caps, from_zero, values};
 use crate::chart::{Axis, Chart, Mark, Pane, Point, Quantity, Scale, Series, Unit};
 use crate::cost;
+use crate::counter;
 use crate::findings::CaseFinding;
 use crate::host_rates;
 use crate::trials::CaseTrials;
@@ -187,7 +188,7 @@ fn time(loads: &[Load]) -> f64 {
 /// Growth of a counter of ns per time, over all loads.
 fn share(loads: &[Load], of: impl Fn(&Sample) -> Option<u64>) -> Option<f64> {
     let grown: Option<f64> =
-        loads.iter().map(|(first, last)| Some(Nanos(of(last)?.checked_sub(of(first)?)?).as_secs())).sum();
+        loads.iter().map(|(first, last)| Some(Nanos(counter::waited(of(first)?, of(last)?)?).as_secs())).sum();
     let time = time(loads);
     grown.filter(|_| time > 0.0).map(|grown| (grown / time).min(1.0))
 }
@@ -228,13 +229,16 @@ fn counted<'a>(sample: &'a Sample, ports: &'a [String]) -> Option<Vec<&'a Networ
 }
 
 /// Bytes per second one way through the interfaces whose traffic is that of the host, over all loads. `None` if there are none, or if one
-/// came, went or began to count anew meanwhile.
+/// came, went, began to count anew or jumped meanwhile.
 fn traffic(loads: &[Load], ports: &[String], of: Direction) -> Option<f64> {
     let grown = |(first, last): &Load| -> Option<f64> {
         let (before, after) = (counted(first, ports)?, counted(last, ports)?);
         let same = before.len() == after.len() && before.iter().zip(&after).all(|(b, a)| b.name == a.name);
-        let bytes: Option<u64> = before.iter().zip(&after).map(|(b, a)| of(a).checked_sub(of(b))).sum();
-        bytes.filter(|_| same && !before.is_empty()).map(|bytes| bytes as f64)
+        let span = last.at.saturating_sub(first.at);
+        let bytes: Option<Vec<u64>> =
+            before.iter().zip(&after).map(|(b, a)| counter::grown(of(b), of(a), span)).collect();
+        let bytes = bytes.filter(|_| same && !before.is_empty())?;
+        Some(bytes.into_iter().fold(0, u64::saturating_add) as f64)
     };
     let (bytes, time) = (loads.iter().map(grown).sum::<Option<f64>>(), time(loads));
     bytes.filter(|_| time > 0.0).map(|bytes| bytes / time)

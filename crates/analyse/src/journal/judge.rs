@@ -1,9 +1,10 @@
 //! What the rules say of a host between two samples. Must not know what was open before.
 
 use super::rules::{JournalRule, ProblemSeverity};
+use crate::counter::grown;
 use crate::host_rates::{DriveRates, HostRates, of_ports};
 use std::collections::{BTreeMap, BTreeSet};
-use stend_base::{Bytes, Say, format, say};
+use stend_base::{Bytes, Nanos, Say, format, say};
 use stend_record::nfs::NfsMount;
 use stend_record::parts::{LinkState, PathState};
 use stend_record::sample::DiskCounters;
@@ -130,7 +131,7 @@ pub(super) fn step(before: &Sample, after: &Sample, rates: &HostRates, known: &K
         said.push((JournalRule::MemoryLow, host(), verdict));
     }
     let kills = |sample: &Sample| sample.paging.and_then(|paging| paging.oom_kills);
-    if let Some(killed) = kills(before).zip(kills(after)).and_then(|(before, after)| after.checked_sub(before)) {
+    if let Some(killed) = kills(before).zip(kills(after)).and_then(|(before, after)| grown(before, after, rates.span)) {
         let verdict = match killed {
             0 => Verdict::Good,
             _ => {
@@ -205,7 +206,7 @@ fn are_alike(one: &DriveRates, other: &DriveRates) -> bool {
 /// Mean latency of each drive against the median of the others of its model that are loaded as it is.
 fn slow(drives: &[DriveRates], models: &BTreeMap<String, String>, said: &mut Verdicts) {
     let latency = |drive: &DriveRates| {
-        let of = |latency: Option<stend_base::Nanos>, rate: f64| latency.map_or(0.0, |ns| ns.0 as f64 * rate);
+        let of = |latency: Option<Nanos>, rate: f64| latency.map_or(0.0, |ns| ns.0 as f64 * rate);
         let busy = of(drive.read_latency, drive.reads) + of(drive.write_latency, drive.writes);
         (drive.iops() >= IOPS_LEAST).then(|| busy / drive.iops())
     };
@@ -222,7 +223,7 @@ fn slow(drives: &[DriveRates], models: &BTreeMap<String, String>, said: &mut Ver
         let ratio = if own - median < APART_NS { 0.0 } else { own / median.max(1.0) };
         let verdict = above(JournalRule::DriveSlow, ratio, ProblemSeverity::Warning, || {
             Say::both(|lang| {
-                let time = |ns: f64| format::latency(stend_base::Nanos(ns as u64), lang);
+                let time = |ns: f64| format::latency(Nanos(ns as u64), lang);
                 let (own, median) = (time(own), time(median));
                 say!("mean latency {own}, its siblings {median}", "средняя задержка {own}, у соседей {median}")
                     .get(lang)
@@ -271,7 +272,8 @@ fn of_link(link: &LinkState, before: Option<&Parts>) -> Verdicts {
         false => Verdict::Good,
     };
     let earlier = before.and_then(|before| before.links.iter().find(|earlier| earlier.address == link.address));
-    let corrected = earlier.and_then(|earlier| link.corrected?.checked_sub(earlier.corrected?));
+    // Readings are seconds apart; no link corrects as many even in a day.
+    let corrected = earlier.and_then(|earlier| grown(earlier.corrected?, link.corrected?, Nanos::SECOND));
     let errors = corrected.map(|errors| {
         above(JournalRule::LinkErrors, errors as f64, ProblemSeverity::Warning, || {
             say!("errors corrected: {errors}", "исправлено ошибок: {errors}")
