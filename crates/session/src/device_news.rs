@@ -1,28 +1,27 @@
 //! What drives say of themselves, and what the kernel's log says of them, for a recording. A drive that hangs makes its own news late and
 //! nothing else. Must not judge.
 
+mod asking;
+
+use asking::{Wanted, ask_drives, is_meant};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
-use std::time::Duration;
+use std::sync::{Arc, PoisonError};
 use stend_base::{Nanos, Say, say};
 use stend_probe::{DeviceErrors, KernelLog};
 use stend_record::{EventKind, Health, HostInfo};
 use stend_stand::HealthTools;
 
-/// Time between two readings of the health of all drives: smartd asks every half an hour, and errors should not be older than a coffee.
-const HEALTH_EVERY: Duration = Duration::from_secs(600);
-/// How often the list of drives is looked at as long as it is empty (by eye: nothing beside a round).
-const UNTIL_KNOWN: Duration = Duration::from_secs(1);
 /// So long after a change its drive is quiet: what it says then is kept, so that the file tells that a problem is over.
 const QUIET_AFTER: Nanos = Nanos::secs(3600);
 /// How often the health of all drives is kept although nothing changed: where events go with age, the newest stays.
 const ALL_EVERY: Nanos = Nanos::secs(86_400);
 /// Least time between two events about the log: a drive that dies writes lines without end.
 const LOG_EVERY: Nanos = Nanos::secs(10);
-/// A drive that takes longer is not waited for; what it answers then counts in the next round.
-const PATIENCE: Duration = Duration::from_secs(40);
+/// Least time between two questions to a drive that the kernel's log names: a drive that dies writes lines without end, and each question is
+/// one more thing that it has to do.
+const ASK_AGAIN: Nanos = Nanos::secs(60);
 
 /// One of the news.
 #[derive(Debug)]
@@ -47,8 +46,12 @@ pub struct DeviceNews {
     logged: Option<Nanos>,
     /// What came since then.
     errors: Vec<DeviceErrors>,
-    /// Paths of the drives that are asked, by kernel name.
-    wanted: Arc<Mutex<Vec<(String, String)>>>,
+    /// The drives that are asked.
+    wanted: Arc<Wanted>,
+    /// Names in the log whose drives are to be asked now.
+    hurry: Sender<String>,
+    /// When those were last asked for.
+    hurried: BTreeMap<String, Nanos>,
     /// Programs to ask with.
     tools: HealthTools,
     /// What was read; `None`: nothing asks drives here.
@@ -64,10 +67,11 @@ pub struct DeviceNews {
 impl DeviceNews {
     /// News of the host whose `/dev` lies below `root`.
     pub fn new(root: &Path) -> DeviceNews {
-        let wanted: Arc<Mutex<Vec<(String, String)>>> = Arc::default();
+        let wanted: Arc<Wanted> = Arc::default();
         let (give, read) = channel();
+        let (hurry, hurried) = channel();
         let of = Arc::downgrade(&wanted);
-        let ask = move || ask_drives(&of, &give, stend_stand::drive_health);
+        let ask = move || ask_drives(&of, &hurried, &give, stend_stand::drive_health);
         // The thread is never joined: one that waits for a dying drive ends with the process.
         let tools = stend_stand::health_tools();
         let asks = tools != HealthTools::None && std::thread::Builder::new().name("drives".into()).spawn(ask).is_ok();
@@ -76,6 +80,8 @@ impl DeviceNews {
             logged: None,
             errors: Vec::new(),
             wanted,
+            hurry,
+            hurried: BTreeMap::new(),
             tools,
             read: asks.then_some(read),
             told: BTreeMap::new(),
@@ -118,6 +124,7 @@ impl DeviceNews {
         let here = self.here();
         self.told.retain(|name, _| here.contains(name));
         self.restless.retain(|name, _| here.contains(name));
+        self.hurried.retain(|name, _| here.iter().any(|drive| is_meant(drive, name)));
     }
 
     /// Kernel names of the drives that the host has.
@@ -135,6 +142,7 @@ impl DeviceNews {
 
     fn log_news(&mut self, now: Nanos) -> Vec<EventKind> {
         for errors in self.log.iter_mut().flat_map(KernelLog::read).collect::<Vec<_>>() {
+            self.ask_soon(now, &errors.device);
             match self.errors.iter_mut().find(|known| known.device == errors.device) {
                 Some(known) => *known = DeviceErrors { count: known.count + errors.count, ..errors },
                 None => self.errors.push(errors),
@@ -149,6 +157,17 @@ impl DeviceNews {
             EventKind::KernelErrors { device, count, text }
         };
         std::mem::take(&mut self.errors).into_iter().map(event).collect()
+    }
+
+    /// Has the drive of an error asked for its health now, and not with the next round.
+    fn ask_soon(&mut self, now: Nanos, name: &str) {
+        let is_soon = self.hurried.get(name).is_some_and(|asked| now.saturating_sub(*asked) < ASK_AGAIN);
+        if is_soon || !self.here().iter().any(|drive| is_meant(drive, name)) {
+            return;
+        }
+        self.hurried.insert(name.to_string(), now);
+        // Without a program to ask with there is no reader.
+        drop(self.hurry.send(name.to_string()));
     }
 
     fn health_news(&mut self, now: Nanos, read: Vec<(String, Health)>) -> Vec<News> {
@@ -196,49 +215,6 @@ impl DeviceNews {
     }
 }
 
-/// Asks the drives that are wanted for their health, again and again, until the reader has gone.
-fn ask_drives(
-    of: &Weak<Mutex<Vec<(String, String)>>>,
-    give: &Sender<(String, Health)>,
-    health: fn(&str) -> Option<Health>,
-) {
-    let mut busy: BTreeSet<String> = BTreeSet::new();
-    let (done, back) = channel::<String>();
-    while let Some(drives) = drives(of) {
-        // The host is described some time after the thread began, and a drive that already fails must not wait for a round.
-        if drives.is_empty() {
-            std::thread::sleep(UNTIL_KNOWN);
-            continue;
-        }
-        back.try_iter().for_each(|name| {
-            busy.remove(&name);
-        });
-        for (name, path) in drives.into_iter().filter(|(name, _)| !busy.contains(name)).collect::<Vec<_>>() {
-            let (give, done, asked) = (give.clone(), done.clone(), name.clone());
-            let one = move || {
-                if let Some(health) = health(&path) {
-                    // The reader may have gone.
-                    drop(give.send((asked.clone(), health)));
-                }
-                drop(done.send(asked));
-            };
-            if std::thread::Builder::new().name("health".into()).spawn(one).is_ok() {
-                busy.insert(name);
-            }
-            // One after the other, as far as they answer.
-            if let Ok(name) = back.recv_timeout(PATIENCE) {
-                busy.remove(&name);
-            }
-        }
-        std::thread::sleep(HEALTH_EVERY);
-    }
-}
-
-/// The drives that are wanted; `None` once the reader has gone.
-fn drives(of: &Weak<Mutex<Vec<(String, String)>>>) -> Option<Vec<(String, String)>> {
-    Some(of.upgrade()?.lock().unwrap_or_else(PoisonError::into_inner).clone())
-}
-
 /// Whether more changed than what always does: hours, bytes written, temperature and how long it was too high.
 fn differ(one: &Health, other: &Health) -> bool {
     let lasting = |health: &Health| Health {
@@ -256,6 +232,7 @@ fn differ(one: &Health, other: &Health) -> bool {
 mod tests {
     use super::*;
     use std::io::Write;
+    use std::time::Duration;
     use stend_record::{Device, TargetFacts, TargetKind, WriteAccess};
 
     fn news(root: &Path) -> DeviceNews {
@@ -264,6 +241,8 @@ mod tests {
             logged: None,
             errors: Vec::new(),
             wanted: Arc::default(),
+            hurry: channel().0,
+            hurried: BTreeMap::new(),
             tools: HealthTools::None,
             read: None,
             told: BTreeMap::new(),
@@ -384,14 +363,40 @@ mod tests {
 
     #[test]
     fn a_drive_that_is_known_after_the_thread_began_is_asked_now_and_not_with_the_next_round() {
-        let wanted: Arc<Mutex<Vec<(String, String)>>> = Arc::default();
-        let (give, read) = channel();
-        let (of, mut news) = (Arc::downgrade(&wanted), DeviceNews { wanted, ..news(Path::new("/absent")) });
-        std::thread::spawn(move || ask_drives(&of, &give, |_| Some(health(7, 0))));
+        let wanted: Arc<Wanted> = Arc::default();
+        let ((give, read), (hurry, hurried)) = (channel(), channel());
+        let (of, mut news) = (Arc::downgrade(&wanted), DeviceNews { wanted, hurry, ..news(Path::new("/absent")) });
+        std::thread::spawn(move || ask_drives(&of, &hurried, &give, |_| Some(health(7, 0))));
         // What describes the host comes some time later.
         assert_eq!(read.recv_timeout(Duration::from_millis(200)).ok(), None);
         news.meet(&host(&["sda"]));
         let (name, _) = read.recv_timeout(Duration::from_secs(60)).expect("its health, before the round is over");
         assert_eq!(name, "sda");
+        // The next round is in ten minutes.
+        news.ask_soon(Nanos::secs(100), "sda");
+        let (name, _) = read.recv_timeout(Duration::from_secs(60)).expect("its health after an error");
+        assert_eq!(name, "sda");
+    }
+
+    #[test]
+    fn a_drive_with_an_error_in_the_log_is_asked_at_once_and_once_a_minute() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::create_dir(dir.path().join("dev")).unwrap();
+        std::fs::write(dir.path().join("dev/kmsg"), "").unwrap();
+        let (hurry, asked) = channel();
+        let mut news = DeviceNews { hurry, ..news(dir.path()) };
+        news.meet(&host(&["sda", "nvme1n1"]));
+        let mut asked_at = |at: u64, lines: &str| {
+            let mut file = std::fs::OpenOptions::new().append(true).open(dir.path().join("dev/kmsg")).unwrap();
+            write!(file, "{lines}").unwrap();
+            news.take(Nanos::secs(at));
+            asked.try_iter().collect::<Vec<String>>().join(" ")
+        };
+        let sda = "3,1,1,-;I/O error, dev sda, sector 1\n";
+        assert_eq!(asked_at(100, ""), "");
+        assert_eq!(asked_at(101, &format!("{sda}{sda}3,2,2,-;I/O error, dev sdz, sector 1\n")), "sda");
+        assert_eq!(asked_at(102, sda), "", "a drive that dies is not asked without end");
+        assert_eq!(asked_at(103, "3,3,3,-;nvme nvme1: I/O 12 QID 3 timeout, aborting\n"), "nvme1");
+        assert_eq!((asked_at(160, sda).as_str(), asked_at(161, sda).as_str()), ("", "sda"));
     }
 }
