@@ -5,9 +5,10 @@ use super::layout::{clean, paragraph, width as width_of};
 use super::{Screen, screen};
 use crate::figures::{NONE, utc};
 use stend_analyse::host_rates::{DriveRates, HostRates, NetworkRates, NfsMountRates, available};
+use std::collections::BTreeMap;
 use stend_base::text::plural_ru;
 use stend_base::{Bytes, Lang, Nanos, Say, format, say};
-use stend_record::parts::{ArcCounters, Temperature};
+use stend_record::{Health, Parts};
 
 /// Least devices that are shown, however low the terminal is.
 const ROWS_LEAST: usize = 3;
@@ -28,10 +29,12 @@ pub struct HostView<'a> {
     pub recorded: bool,
     /// What happened in the last step.
     pub rates: &'a HostRates,
-    /// Temperatures as they were last read.
-    pub temperatures: &'a [Temperature],
-    /// The cache of ZFS as it was last read.
-    pub arc: Option<ArcCounters>,
+    /// Temperatures, frequencies and the cache of ZFS as they were last read.
+    pub parts: &'a Parts,
+    /// How often heat held CPUs back between the last two readings of those.
+    pub throttled: u64,
+    /// What drives said of themselves last, by kernel name.
+    pub health: &'a BTreeMap<String, Health>,
     /// It stands on a terminal that takes keys.
     pub keys: bool,
 }
@@ -40,21 +43,25 @@ pub struct HostView<'a> {
 pub fn host_text(view: &HostView, lang: Lang, (width, height): (usize, usize), colour: bool) -> String {
     let screen = screen(lang, width, colour);
     let mut lines = vec![screen.bold(&cut(&title(view, lang), screen.width))];
-    let always = [cpus(view.rates, lang), memory(view, lang), waits(view.rates, lang), network(view.rates, lang)];
-    for line in always.into_iter().chain(nfs(view.rates, lang)) {
-        lines.push(cut(&line, screen.width));
-    }
-    lines.push(String::new());
-    let note = cut(caveat().get(lang), screen.width);
-    // The heading of the table, how many are left out, the caveat and the keys.
-    let room = height.saturating_sub(lines.len() + 4).max(ROWS_LEAST);
+    let always = [cpus(view, lang), memory(view, lang), waits(view.rates, lang), network(view.rates, lang)];
+    // The heading of the table, the keys, and the least devices have their lines. What else there is room for comes in this order: shares of NFS,
+    // how many devices are left out, the caveat, an empty line.
+    let spare = height.saturating_sub(1 + always.len() + 2 + ROWS_LEAST);
+    let shares: Vec<String> = nfs(view.rates, lang).into_iter().take(spare).collect();
+    let [has_more, has_note, has_gap] = [0, 1, 2].map(|before| spare.saturating_sub(shares.len()) > before);
+    lines.extend(always.iter().chain(&shares).map(|line| cut(line, screen.width)));
+    lines.extend(has_gap.then(String::new));
+    let others = 2 + usize::from(has_more) + usize::from(has_note);
+    let room = height.saturating_sub(lines.len() + others).max(ROWS_LEAST);
     let (shown, left_out) = busiest(&view.rates.drives, room);
-    let table = table(&shown, view.temperatures, &screen);
-    lines.extend(table.lines().map(str::to_string));
-    if left_out > 0 {
+    // A name that is broken takes the lines of others.
+    lines.extend(table(&shown, view, &screen).lines().take(room.saturating_add(1)).map(str::to_string));
+    if left_out > 0 && has_more {
         lines.push(screen.faint(&cut(more(left_out).get(lang), screen.width)));
     }
-    lines.push(screen.faint(&note));
+    if has_note {
+        lines.push(screen.faint(&cut(caveat().get(lang), screen.width)));
+    }
     if view.keys {
         lines.push(screen.faint(&cut(keys(view.recorded).get(lang), screen.width)));
     }
@@ -107,15 +114,32 @@ fn share(value: Option<f64>, lang: Lang) -> String {
     value.map_or_else(|| NONE.to_string(), |value| format::percent(value, lang))
 }
 
-fn cpus(rates: &HostRates, lang: Lang) -> String {
+fn cpus(view: &HostView, lang: Lang) -> String {
+    let rates = view.rates;
     let (busy, iowait, steal) =
         (share(rates.cpu_busy, lang), share(rates.cpu_iowait, lang), share(rates.cpu_steal, lang));
+    let clock = clock(view, lang);
     say!(
-        "CPU      busy {busy}, waiting for I/O {iowait}, taken by the hypervisor {steal}",
-        "Проц.    заняты {busy}, ждут ввод-вывод {iowait}, отнял гипервизор {steal}"
+        "CPU      busy {busy}, waiting for I/O {iowait}, hypervisor took {steal}{clock}",
+        "Проц.    заняты {busy}, ждут ввод-вывод {iowait}, отнял гипервизор {steal}{clock}"
     )
     .get(lang)
     .to_string()
+}
+
+/// Mean frequency of the CPUs that tell theirs, and that heat held some back.
+fn clock(view: &HostView, lang: Lang) -> String {
+    let all = &view.parts.frequencies_khz;
+    let mean = (!all.is_empty()).then(|| all.iter().map(|khz| *khz as f64).sum::<f64>() / all.len() as f64);
+    let mean = mean.map(|khz| {
+        let ghz = format::number(khz / 1e6, lang);
+        say!(", {ghz} GHz", ", {ghz} ГГц")
+    });
+    let throttled = (view.throttled > 0).then(|| {
+        let count = view.throttled;
+        say!(", ✖ throttled by heat: {count}", ", ✖ замедлялись от нагрева: {count}")
+    });
+    mean.iter().chain(&throttled).map(|said| said.get(lang)).collect()
 }
 
 fn memory(view: &HostView, lang: Lang) -> String {
@@ -123,7 +147,7 @@ fn memory(view: &HostView, lang: Lang) -> String {
         return say!("memory   {NONE}", "Память   {NONE}").get(lang).to_string();
     };
     let size = |bytes: u64| format::bytes(Bytes(bytes), lang);
-    let used = size(memory.total_bytes.saturating_sub(available(&memory, view.arc)));
+    let used = size(memory.total_bytes.saturating_sub(available(&memory, view.parts.arc)));
     let total = size(memory.total_bytes);
     let (dirty, swap) = (size(memory.dirty_bytes), size(memory.swap_used_bytes));
     say!(
@@ -216,9 +240,9 @@ fn more(count: usize) -> Say {
     say!("… and {count} less busy", "… и ещё {count} {ru} с меньшей нагрузкой")
 }
 
-fn table(drives: &[&DriveRates], temperatures: &[Temperature], screen: &Screen) -> String {
+fn table(drives: &[&DriveRates], view: &HostView, screen: &Screen) -> String {
     let lang = screen.lang;
-    let heads = [
+    let mut heads = vec![
         say!("device", "устройство"),
         say!("reads/s", "чт/с"),
         say!("writes/s", "зап/с"),
@@ -228,18 +252,21 @@ fn table(drives: &[&DriveRates], temperatures: &[Temperature], screen: &Screen) 
         say!("wr ms", "зп мс"),
         say!("queue", "очередь"),
         say!("busy", "занят"),
-        Say::same("°C"),
     ];
     let number = |value: f64| format::number(value, lang);
     let latency = |of: Option<Nanos>| of.map_or_else(|| NONE.to_string(), |ns| number(ns.0 as f64 / 1e6));
+    let whole = |value: Option<f64>| value.map_or_else(|| NONE.to_string(), |value| format::fixed(value, 0, lang));
     let warm = |name: &str| {
-        let milli = temperatures.iter().find(|t| t.device == name).map(|t| t.milli_celsius);
-        milli.map_or_else(|| NONE.to_string(), |milli| format::fixed(milli as f64 / 1e3, 0, lang))
+        let reading = view.parts.temperatures.iter().find(|reading| reading.device == name)?;
+        Some(reading.milli_celsius as f64 / 1e3)
     };
-    let row = |drive: &&DriveRates| Row {
-        name: clean(&drive.name),
-        indent: 0,
-        cells: vec![
+    let worn = |name: &str| Some(view.health.get(name)?.used_percent? as f64);
+    let is_warm = !view.parts.temperatures.is_empty();
+    let is_worn = drives.iter().any(|drive| worn(&drive.name).is_some());
+    heads.extend(is_warm.then(|| Say::same("°C")));
+    heads.extend(is_worn.then(|| say!("wear %", "износ %")));
+    let row = |drive: &&DriveRates| {
+        let mut cells = vec![
             number(drive.reads),
             number(drive.writes),
             number(drive.read_bytes / 1e6),
@@ -248,12 +275,12 @@ fn table(drives: &[&DriveRates], temperatures: &[Temperature], screen: &Screen) 
             latency(drive.write_latency),
             number(drive.queue),
             format::percent(drive.busy, lang),
-            warm(&drive.name),
-        ],
-        tint: None,
+        ];
+        cells.extend(is_warm.then(|| whole(warm(&drive.name))));
+        cells.extend(is_worn.then(|| whole(worn(&drive.name))));
+        Row { name: clean(&drive.name), indent: 0, cells, tint: None }
     };
     let rows: Vec<Row> = drives.iter().map(row).collect();
-    let heads = if temperatures.is_empty() { &heads[..heads.len() - 1] } else { &heads[..] };
     // The last columns go first where there is no room.
     (1..=heads.len())
         .rev()
@@ -294,6 +321,7 @@ pub fn host_waits(lang: Lang, width: usize) -> String {
 mod tests {
     use super::*;
     use stend_analyse::host_rates::{NfsServerRates, Stalls};
+    use stend_record::parts::Temperature;
     use stend_record::sample::Memory;
 
     fn drive(name: &str, reads: f64, busy: f64) -> DriveRates {
@@ -332,17 +360,26 @@ mod tests {
     }
 
     fn drawn(lang: Lang, size: (usize, usize), back: u64) -> String {
-        let rates = rates();
-        let temperatures =
-            [Temperature { device: "nvme0n1".into(), milli_celsius: 45_850, warning: None, critical: None }];
+        drawn_of(&rates(), lang, size, back)
+    }
+
+    fn drawn_of(rates: &HostRates, lang: Lang, size: (usize, usize), back: u64) -> String {
+        let warm = Temperature { device: "nvme0n1".into(), milli_celsius: 45_850, warning: None, critical: None };
+        let parts = Parts {
+            temperatures: vec![warm],
+            frequencies_khz: vec![2_400_000, 2_500_000],
+            ..Parts::default()
+        };
+        let health = BTreeMap::from([("sda".to_string(), Health { used_percent: Some(7), ..Health::default() })]);
         let view = HostView {
             host: "lab01",
             at_unix: 1_795_296_600,
             back: Nanos::secs(back),
             recorded: false,
-            rates: &rates,
-            temperatures: &temperatures,
-            arc: None,
+            rates,
+            parts: &parts,
+            throttled: 3,
+            health: &health,
             keys: true,
         };
         let printed = host_text(&HostView { keys: false, ..view }, lang, size, false);
@@ -381,23 +418,39 @@ mod tests {
         let expected = ["lab01", "CPU", "memory", "waits", "network", "device", "nvme0n1", "sda", "sdb", "busy:", "←"];
         assert_eq!(begins, expected);
         assert!(english.contains("eth0 ↓12.3 ↑0.4") && english.contains("°C"), "{english}");
+        let wide = drawn(Lang::En, (120, 24), 0);
+        assert!(wide.contains("2.45\u{a0}GHz, ✖ throttled by heat: 3"), "{wide}");
+        let last = |name: &str| {
+            let line = wide.lines().find(|line| line.starts_with(name)).unwrap();
+            line.split_whitespace().rev().take(2).collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!([last("nvme0n1"), last("sda"), last("sdb")], ["— 46", "7 —", "— —"]);
         let russian = drawn(Lang::Ru, (80, 24), 75);
         assert!(russian.contains("до последнего") && russian.contains("Проц."), "{russian}");
         let silent = HostRates { networks: vec![NetworkRates::default()], ..HostRates::default() };
         assert_eq!(network(&silent, Lang::En), "network  0 MB/s");
         assert_eq!(network(&HostRates::default(), Lang::En), "network  — MB/s", "not counted is not zero");
         let low = drawn(Lang::En, (80, 10), 0);
-        assert!(low.contains("nvme0n1") && low.lines().count() <= 12, "{low}");
+        assert!(low.contains("nvme0n1") && low.lines().count() <= 10, "{low}");
     }
 
     #[test]
     fn whatever_the_terminal_no_line_is_wider_and_the_busiest_devices_stay() {
-        for lang in [Lang::En, Lang::Ru] {
-            for size in [(40, 10), (60, 12), (80, 24), (110, 50)] {
-                let text = drawn(lang, size, 0);
-                assert!(text.lines().all(|line| width_of(line) <= size.0), "{size:?}\n{text}");
+        let drives = (0..70).map(|n| drive(&format!("nvme{n}n1"), f64::from(n), 0.5)).collect();
+        let share = |n: u32| NfsMountRates { at: format!("/mnt/{n}"), read_bytes: 1e6, ..NfsMountRates::default() };
+        let (few, many) = (rates(), HostRates { drives, nfs_mounts: (0..9).map(share).collect(), ..rates() });
+        let heights = [10, 11, 12, 13, 15, 17, 20, 24, 60];
+        let sizes = (40..=200).step_by(20).flat_map(|width| heights.map(|height| (width, height)));
+        for ((width, height), lang) in sizes.flat_map(|size| [(size, Lang::En), (size, Lang::Ru)]) {
+            for rates in [&few, &many] {
+                let text = drawn_of(rates, lang, (width, height), 75);
+                assert!(text.lines().all(|line| width_of(line) <= width), "{width} {height}\n{text}");
+                assert!(text.lines().count() <= height, "{width} {height}\n{text}");
+                let devices = text.lines().filter(|line| line.starts_with("nvme") || line.starts_with("sd"));
+                assert!(devices.count() >= 3 && text.contains('←'), "{width} {height}\n{text}");
             }
         }
+        assert_eq!(drawn_of(&many, Lang::En, (80, 40), 0).lines().count(), 40, "all of the terminal is used");
         let (shown, left_out) = {
             let rates = rates();
             let (shown, left_out) = busiest(&rates.drives, 2);

@@ -3,16 +3,16 @@
 use crate::out::Out;
 use crate::terminal::{Key, Terminal};
 use clap::ArgMatches;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::path::Path;
+use std::rc::Rc;
 use std::time::Duration;
 use stend_analyse::host_rates::{HostRates, between};
 use stend_base::{Error, Nanos, Result, say};
-use stend_record::parts::{ArcCounters, Temperature};
 use stend_record::store::SampleRows;
-use stend_record::{HostFacts, Sample, WallClock};
+use stend_record::{EventKind, Health, HostFacts, Parts, Sample, WallClock};
 use stend_report::HostView;
-use stend_session::Sampler;
+use stend_session::{DriveHealth, Sampler};
 
 /// Steps that are kept of a host that is watched now: an hour of seconds, some 20 MB with 32 drives.
 const STEPS_KEPT: usize = 3600;
@@ -20,7 +20,7 @@ const STEPS_KEPT: usize = 3600;
 /// A signal is noticed after this time at the latest.
 const NOTICE: Duration = Duration::from_millis(100);
 
-/// How far back a recording is looked through for temperatures: they are read every half a minute.
+/// How far back a recording is looked through for temperatures: they are read every half a minute at least.
 const SAMPLES_BACK: usize = 60;
 
 /// What PgUp and PgDn go by.
@@ -35,6 +35,7 @@ pub fn top(arguments: &ArgMatches, out: &Out) -> Result<()> {
         None => Steps::now(every)?,
     };
     if !out.json && count.is_none() && Terminal::is_there() {
+        steps.ask_drives()?;
         let control = super::signals::watch_signals()?;
         return control.hold(|stopped| draw(&mut steps, out, stopped));
     }
@@ -46,15 +47,23 @@ pub fn top(arguments: &ArgMatches, out: &Out) -> Result<()> {
 struct Step {
     rates: HostRates,
     at_unix_ns: i64,
-    temperatures: Vec<Temperature>,
-    /// The cache of ZFS.
-    arc: Option<ArcCounters>,
+    /// As they were last read.
+    parts: Rc<Parts>,
 }
 
 /// Where steps come from.
 enum Steps {
     /// This host.
-    Now { sampler: Box<Sampler>, every: Nanos, due: Nanos, before: Box<Sample>, kept: VecDeque<Step>, host: String },
+    Now {
+        sampler: Box<Sampler>,
+        every: Nanos,
+        due: Nanos,
+        before: Box<Sample>,
+        kept: VecDeque<Step>,
+        host: String,
+        /// `None`: drives are not asked.
+        drives: Option<Box<DriveHealth>>,
+    },
     /// A recording.
     Recorded(Box<SampleRows>, WallClock),
 }
@@ -64,7 +73,16 @@ impl Steps {
         let mut sampler = Box::new(Sampler::new(Path::new("/"))?);
         let (before, _) = sampler.read();
         let HostFacts { hostname: host, .. } = stend_session::host_facts();
-        Ok(Steps::Now { sampler, every, due: before.at + every, before: Box::new(before), kept: VecDeque::new(), host })
+        let (due, before, kept) = (before.at + every, Box::new(before), VecDeque::new());
+        Ok(Steps::Now { sampler, every, due, before, kept, host, drives: None })
+    }
+
+    /// Has drives of this host asked for their health from now on: one picture would be drawn before they answer.
+    fn ask_drives(&mut self) -> Result<()> {
+        if let Steps::Now { drives, .. } = self {
+            *drives = Some(Box::new(DriveHealth::of_this_host()?));
+        }
+        Ok(())
     }
 
     fn recorded(name: &str, out: &Out) -> Result<Steps> {
@@ -117,9 +135,35 @@ impl Steps {
             Steps::Recorded(rows, clock) => {
                 let rates = between(&rows.get(index)?, &rows.get(index + 1)?)?;
                 let at_unix_ns = clock.unix_ns(rates.at);
-                let mut back = (0..=index + 1).rev().take(SAMPLES_BACK);
-                let parts = back.find_map(|at| rows.get(at)?.parts).unwrap_or_default();
-                Some(Step { rates, at_unix_ns, temperatures: parts.temperatures, arc: parts.arc })
+                let parts = readings(rows, index + 1).next().unwrap_or_default();
+                Some(Step { rates, at_unix_ns, parts: Rc::from(parts) })
+            }
+        }
+    }
+
+    /// How often heat held CPUs back between the reading of a step and the one before it.
+    fn throttled(&self, index: usize, step: &Step) -> u64 {
+        let before = match self {
+            Steps::Now { kept, .. } => {
+                let mut earlier = kept.iter().take(index).rev().map(|earlier| &earlier.parts);
+                earlier.find(|parts| !Rc::ptr_eq(parts, &step.parts)).cloned()
+            }
+            Steps::Recorded(rows, _) => readings(rows, index + 1).nth(1).map(Rc::from),
+        };
+        before.map_or(0, |before| throttled(&before, &step.parts))
+    }
+
+    /// What drives had said of themselves until then; of this host the newest.
+    fn health(&self, at: Nanos) -> BTreeMap<String, Health> {
+        match self {
+            Steps::Now { drives, .. } => drives.as_ref().map(|drives| drives.known().clone()).unwrap_or_default(),
+            Steps::Recorded(rows, _) => {
+                let events = rows.record.events.iter().filter(|event| event.at <= at);
+                let said = events.filter_map(|event| match &event.kind {
+                    EventKind::DriveHealth { drives } => Some(drives),
+                    _ => None,
+                });
+                said.flatten().cloned().collect()
             }
         }
     }
@@ -134,23 +178,37 @@ impl Steps {
 
     /// Reads the next one, if it is due. Returns how many of the oldest went.
     fn go_on(&mut self) -> Option<usize> {
-        let Steps::Now { sampler, every, due, before, kept, .. } = self else { return None };
+        let Steps::Now { sampler, every, due, before, kept, drives, .. } = self else { return None };
         if stend_sys::clock::now() < *due {
             return None;
         }
-        let (sample, _) = sampler.read();
+        let (sample, changed) = sampler.read();
+        drives.iter_mut().for_each(|drives| drives.look(sample.at, changed.is_some()));
         let rates = between(before, &sample)?;
         let (monotonic, _, realtime) = stend_sys::clock::stamps();
         let at_unix_ns = (realtime as i64).saturating_sub(monotonic as i64).saturating_add_unsigned(sample.at.0);
-        let known = kept.back().map(|step| (step.temperatures.clone(), step.arc)).unwrap_or_default();
-        let (temperatures, arc) = sample.parts.as_ref().map_or(known, |parts| (parts.temperatures.clone(), parts.arc));
-        kept.push_back(Step { rates, at_unix_ns, temperatures, arc });
+        let parts = match &sample.parts {
+            Some(parts) => Rc::new(Parts::clone(parts)),
+            None => kept.back().map(|step| Rc::clone(&step.parts)).unwrap_or_default(),
+        };
+        kept.push_back(Step { rates, at_unix_ns, parts });
         *due = sample.at + *every;
         **before = sample;
         let over = kept.len().saturating_sub(STEPS_KEPT);
         kept.drain(..over);
         Some(over)
     }
+}
+
+/// Readings of parts up to this sample, the newest first.
+fn readings(rows: &SampleRows, index: usize) -> impl Iterator<Item = Box<Parts>> + '_ {
+    (0..=index).rev().take(SAMPLES_BACK).filter_map(move |at| rows.get(at)?.parts)
+}
+
+/// How often heat held CPUs back between two readings.
+fn throttled(before: &Parts, after: &Parts) -> u64 {
+    let counts = before.throttled.zip(after.throttled);
+    counts.map_or(0, |(before, after)| after.saturating_sub(before))
 }
 
 /// Prints every step as a line of JSON; without `--json` and a count one picture is enough. A count of a recording is of its last steps.
@@ -168,7 +226,7 @@ fn print(steps: &mut Steps, count: Option<u64>, out: &Out) -> Result<()> {
             let text = match out.json {
                 true => {
                     let at_unix_ms = step.at_unix_ns / 1_000_000;
-                    stend_report::host_json(steps.host(), at_unix_ms, &step.rates, &step.temperatures)
+                    stend_report::host_json(steps.host(), at_unix_ms, &step.rates, &step.parts.temperatures)
                 }
                 false => picture(steps, &step, index, out, usize::MAX),
             };
@@ -190,8 +248,9 @@ fn picture(steps: &Steps, step: &Step, index: usize, out: &Out, rows: usize) -> 
         back,
         recorded: steps.is_recorded(),
         rates: &step.rates,
-        temperatures: &step.temperatures,
-        arc: step.arc,
+        parts: &step.parts,
+        throttled: steps.throttled(index, step),
+        health: &steps.health(step.rates.at),
         keys: rows < usize::MAX,
     };
     stend_report::host_text(&view, out.lang, (out.width(), rows), out.colour())
@@ -246,4 +305,78 @@ fn moved(steps: &Steps, held: Option<usize>, key: Key) -> Option<usize> {
     };
     // At the newest one the picture goes on by itself.
     (wanted < last).then_some(wanted)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Steps of this many seconds, each at its end; the host has nothing.
+    fn steps(dir: &Path, seconds: &[u64]) -> Steps {
+        let step = |second: &u64| Step {
+            rates: HostRates { at: Nanos::secs(*second), ..HostRates::default() },
+            at_unix_ns: 0,
+            parts: Rc::default(),
+        };
+        Steps::Now {
+            sampler: Box::new(Sampler::new(dir).unwrap()),
+            every: Nanos::SECOND,
+            due: Nanos(u64::MAX),
+            before: Box::default(),
+            kept: seconds.iter().map(step).collect(),
+            host: "lab01".to_string(),
+            drives: None,
+        }
+    }
+
+    #[test]
+    fn keys_go_a_step_a_minute_or_to_an_end_and_the_newest_goes_on_by_itself() {
+        let dir = tempfile::tempdir().unwrap();
+        let steps = steps(dir.path(), &(100..300).collect::<Vec<_>>());
+        for (held, key, expected) in [
+            (None, Key::Left, Some(198)),
+            (Some(198), Key::Left, Some(197)),
+            (Some(197), Key::Right, Some(198)),
+            (Some(198), Key::Right, None),
+            (None, Key::Right, None),
+            (Some(0), Key::Left, Some(0)),
+            (None, Key::PageUp, Some(139)),
+            (Some(30), Key::PageUp, Some(0)),
+            (Some(30), Key::PageDown, Some(90)),
+            (Some(150), Key::PageDown, None),
+            (None, Key::Home, Some(0)),
+            (Some(3), Key::End, None),
+            (Some(3), Key::Quit, Some(3)),
+        ] {
+            assert_eq!(moved(&steps, held, key), expected, "{held:?} {key:?}");
+        }
+    }
+
+    #[test]
+    fn a_minute_is_one_of_time_where_steps_are_missing_and_no_step_has_no_neighbour() {
+        let dir = tempfile::tempdir().unwrap();
+        let gap = steps(dir.path(), &[100, 101, 500, 530, 561]);
+        assert_eq!(moved(&gap, None, Key::PageUp), Some(2));
+        assert_eq!((moved(&gap, Some(2), Key::PageUp), moved(&gap, Some(0), Key::PageDown)), (Some(1), Some(2)));
+        let none = steps(dir.path(), &[]);
+        for key in [Key::Left, Key::Right, Key::PageUp, Key::PageDown, Key::Home, Key::End, Key::Quit] {
+            assert_eq!(moved(&none, None, key), None, "{key:?}");
+        }
+    }
+
+    #[test]
+    fn heat_that_held_cpus_back_is_what_grew_between_two_readings() {
+        let parts = |throttled| Parts { throttled, ..Parts::default() };
+        assert_eq!(throttled(&parts(Some(3)), &parts(Some(10))), 7);
+        assert_eq!((throttled(&parts(None), &parts(Some(10))), throttled(&parts(Some(9)), &parts(Some(1)))), (0, 0));
+        let dir = tempfile::tempdir().unwrap();
+        let mut steps = steps(dir.path(), &[100, 101, 102, 103]);
+        let Steps::Now { kept, .. } = &mut steps else { panic!() };
+        let (cool, hot) = (Rc::new(parts(Some(3))), Rc::new(parts(Some(5))));
+        for (step, parts) in kept.iter_mut().zip([&cool, &cool, &hot, &hot]) {
+            step.parts = Rc::clone(parts);
+        }
+        let of = |index: usize| steps.throttled(index, &steps.get(index).unwrap());
+        assert_eq!([of(0), of(1), of(2), of(3)], [0, 0, 2, 2], "until it is read again");
+    }
 }
