@@ -16,7 +16,7 @@ use stend_spec::notify::{NotifyFile, Receiver};
 
 /// How often what is due is looked for.
 const TICK: Duration = Duration::from_secs(1);
-/// Pause after a failure before another message is tried there.
+/// Pause after a failure before another message is tried there, or the same state is to be kept again.
 const PAUSE: Duration = Duration::from_secs(10);
 /// How long the end waits for what is due. What is not sent then waits in the file.
 const LAST: Duration = Duration::from_secs(5);
@@ -181,7 +181,7 @@ impl Shared {
     /// Keeps the state, and makes digests when they are due.
     fn pass_time(&self) {
         let mut kept = State::default();
-        let mut asked = Instant::now();
+        let (mut asked, mut tried) = (Instant::now(), Instant::now());
         loop {
             if asked.elapsed() >= ZONE_EVERY {
                 asked = Instant::now();
@@ -196,7 +196,9 @@ impl Shared {
             held.state.tick(&self.file, clock);
             follow(&mut held.state, &decided);
             let fresh = held.state.unlogged();
-            if held.state != kept {
+            // Where the disk was full there may be room by now.
+            if held.state != kept || held.is_unkept && tried.elapsed() >= PAUSE {
+                tried = Instant::now();
                 kept = held.state.clone();
                 held.generation += 1;
                 let generation = held.generation;

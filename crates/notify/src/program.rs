@@ -74,12 +74,17 @@ impl Program<'_> {
         match status {
             Some(status) if status.success() => Ok(out),
             Some(status) => {
-                let last = err.lines().rfind(|line| !line.trim().is_empty()).unwrap_or("no word why").trim();
-                Err(std::io::Error::other(format!("{last} ({status})")))
+                Err(std::io::Error::other(format!("{} ({status})", reason(self.name, &err))))
             }
             None => Err(std::io::ErrorKind::TimedOut.into()),
         }
     }
+}
+
+/// Why a program failed, in its own words: the last line that it begins with its name, which `curl` explains in lines below, or else the last one.
+fn reason<'a>(name: &str, err: &'a str) -> &'a str {
+    let own = err.lines().rfind(|line| line.strip_prefix(name).is_some_and(|rest| rest.starts_with(": ")));
+    own.or_else(|| err.lines().rfind(|line| !line.trim().is_empty())).unwrap_or("no word why").trim()
 }
 
 /// Reads a stream to its end on a thread, so that a full pipe does not stop the program.
@@ -135,6 +140,15 @@ mod tests {
         assert_eq!(why.en, "`sh`: it is closed (exit status: 7)");
         let absent = Program { name: "/absent/curl", ..sh("") };
         assert!(absent.run().unwrap_err().en.ends_with("is not installed"));
+    }
+
+    #[test]
+    fn the_reason_of_a_failure_is_the_line_with_the_name_of_the_program_and_not_what_explains_it() {
+        let curl = "curl: (60) SSL certificate problem: self-signed certificate\nMore details here: https://curl.se\n\nhow to fix it, \
+            please visit the web page mentioned above.\n";
+        assert_eq!(reason("curl", curl), "curl: (60) SSL certificate problem: self-signed certificate");
+        assert_eq!((reason("curl", "Warning: x\n\n"), reason("curl", "curls: x")), ("Warning: x", "curls: x"));
+        assert_eq!(reason("curl", " \n"), "no word why");
     }
 
     #[test]

@@ -49,6 +49,7 @@ mod lab_zfs;
 mod levels;
 mod load_hosts;
 mod load_hosts_ssh;
+mod mail;
 mod marks;
 mod measure;
 mod monitoring;

@@ -1,5 +1,7 @@
 //! Messages reach who answers although another does not, and what is not taken is there for the next process.
 
+mod mail;
+
 use super::*;
 use crate::item::{Happening, Message};
 use crate::words::tests::{item, message};
