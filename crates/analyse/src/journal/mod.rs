@@ -18,7 +18,7 @@ use crate::host_rates;
 use judge::{Known, Verdict, Verdicts};
 use std::collections::{BTreeMap, BTreeSet};
 use stend_base::{Nanos, Say, say};
-use stend_record::{Event, EventKind, Health, HostInfo, Parts, RunRecord, Sample, WallClock};
+use stend_record::{Event, EventKind, Health, HostId, HostInfo, Parts, RunRecord, Sample, WallClock};
 
 /// A problem that comes back so soon is the same one.
 const SAME_WITHIN: Nanos = Nanos::secs(3600);
@@ -34,7 +34,7 @@ const OBJECTS_MAX: usize = 8_192;
 pub struct Problem {
     /// The rule that found it.
     pub rule: JournalRule,
-    /// What it concerns: a kernel name, `mpatha/sdb`, or `host`.
+    /// What it concerns: a kernel name, `mpatha/sdb`, or `host`; of another host of a run with its name in front, `db1: sda`.
     pub object: String,
     /// The worst that it was.
     pub severity: ProblemSeverity,
@@ -76,6 +76,25 @@ struct Tracked {
     problem: Option<usize>,
 }
 
+/// Problems of every host of a run in the order in which they opened, with those that were observed and those with the drives. Takes their
+/// samples out of the run.
+pub fn of_run(run: &mut RunRecord) -> Vec<Problem> {
+    let samples: Vec<Vec<Sample>> =
+        run.hosts_mut().iter_mut().map(|host| std::mem::take(&mut host.samples)).collect();
+    let mut all = Vec::new();
+    for ((id, host), samples) in (0..).map(HostId).zip(run.hosts()).zip(samples) {
+        let mut journal = Journal::of(run, id, host);
+        samples.into_iter().for_each(|sample| journal.add(sample));
+        let named = |problem: Problem| match id {
+            HostId::LOAD => problem,
+            _ => Problem { object: format!("{}: {}", host.called(), problem.object), ..problem },
+        };
+        all.extend(journal.end().into_iter().map(named));
+    }
+    all.sort_by_key(|problem| problem.opened);
+    all
+}
+
 /// The journal in the making.
 #[derive(Debug, Default)]
 pub struct Journal {
@@ -95,12 +114,18 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// A journal of the host in this record, whose samples are yet to come.
+    /// A journal of the host in this record, or of the first one that is measured, whose samples are yet to come.
     pub fn new(run: &RunRecord) -> Journal {
-        let mut events: Vec<Event> = run.events.clone();
+        Journal::of(run, HostId::LOAD, run.load())
+    }
+
+    /// The same of any host of a run.
+    fn of(run: &RunRecord, id: HostId, host: &HostInfo) -> Journal {
+        let mut events: Vec<Event> = run.events.iter().filter(|event| event.host == id).cloned().collect();
+        let kept = kept::of_events(&events);
         events.sort_by_key(|event| event.at);
         events.reverse();
-        Journal { events, kept: kept::of_events(&run.events), ..Journal::of_host(run.load()) }
+        Journal { events, kept, ..Journal::of_host(host) }
     }
 
     /// A journal of a host of which nothing was read yet.

@@ -5,7 +5,7 @@ use stend_base::Bytes;
 use stend_plan::{PlanInputs, PlanTarget};
 use stend_record::parts::{ArrayState, Link, LinkState, PathState, PoolState, Temperature};
 use stend_record::sample::{CpuTimes, DiskCounters, Memory, NetworkCounters, Paging, TcpCounters, Traffic};
-use stend_record::{Device, HostFacts, RunHeader, TargetFacts, TargetKind, WriteAccess};
+use stend_record::{Device, Entry, HostFacts, Role, RunHeader, TargetFacts, TargetKind, WriteAccess};
 use stend_spec::suite::Suite;
 
 /// A host with six drives of one model.
@@ -105,6 +105,38 @@ pub(super) fn parts(sample: &mut Sample) -> &mut Parts {
 #[test]
 fn a_healthy_host_has_no_problem() {
     assert_eq!(told(&journal(1000, |_, _| {})), [""; 0]);
+}
+
+#[test]
+fn problems_of_the_hosts_with_the_drives_and_of_observed_ones_have_the_name_of_their_host() {
+    let mut run = host();
+    for (id, name, role) in [(1, "array1", Role::Storage), (2, "db1", Role::Observe)] {
+        let info = HostInfo { name: name.into(), role, facts: Some(HostFacts::default()), ..HostInfo::default() };
+        run.apply(Entry::Host { host: HostId(id), info: Box::new(info) });
+    }
+    for s in 0..60 {
+        for id in 0..3 {
+            let mut sample = healthy(s);
+            // Each for ten seconds, the last host first.
+            let bad = 40 - 10 * u64::from(id)..50 - 10 * u64::from(id);
+            parts(&mut sample).arrays[0].degraded = Some(u32::from(bad.contains(&s)));
+            if id == 2 && s >= 55 {
+                sample.disks.retain(|disk| disk.name != "sdb");
+            }
+            run.apply(Entry::Sample { host: HostId(id), sample: Box::new(sample) });
+        }
+    }
+    let went = EventKind::Devices { came: Vec::new(), went: vec!["sdb".into()], detachable: Vec::new() };
+    run.events.push(Event { host: HostId(2), ..Event::new(Nanos::secs(10_055), went) });
+    assert_eq!(
+        told(&of_run(&mut run)),
+        [
+            "ArrayDegraded db1: md0 Critical 20..30 x1: lacks 1 of 6 drives",
+            "ArrayDegraded array1: md0 Critical 30..40 x1: lacks 1 of 6 drives",
+            "ArrayDegraded md0 Critical 40..50 x1: lacks 1 of 6 drives",
+            "DriveGone db1: sdb Critical 55..open x1: the kernel no longer lists it",
+        ]
+    );
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! `stend journal RUN`: the problems of the host in a recording or a run, and what people say of them.
+//! `stend journal RUN`: the problems of the host in a recording or of the hosts of a run, and what people say of them.
 
 use super::remote;
 use crate::out::Out;
@@ -43,10 +43,8 @@ pub fn journal(arguments: &ArgMatches, out: &Out) -> Result<()> {
                 return Err(only_recordings(name));
             }
             let mut run = stend_session::read_run(&path)?;
-            let samples = std::mem::take(&mut run.load_mut().samples);
-            let mut journal = Journal::new(&run);
-            samples.into_iter().for_each(|sample| journal.add(sample));
-            print(&run, journal.end(), &Marks::default(), arguments, out)
+            let problems = stend_analyse::journal::of_run(&mut run);
+            print(&run, problems, &Marks::default(), arguments, out)
         }
     }
 }
