@@ -6,8 +6,8 @@ use stend_record::sample::CpuTimes;
 
 /// Most events or bytes per second of one device that are believed: 2^40, or 1 TiB/s.
 ///
-/// The fastest slot and the fastest port move a quarter of it at most: 16 lanes of PCIe 7.0 at 128 GT/s are 256 GB/s, and Ethernet of 1.6 Tbit/s
-/// is 200 GB/s. As a clock it is 18 minutes in a second, which none does.
+/// The fastest slot and the fastest port move a quarter of it at most: 16 lanes of PCIe 7.0 at 128 GT/s are 256 GB/s, and Ethernet of 1.6
+/// Tbit/s is 200 GB/s. As a clock it is 18 minutes in a second, which none does.
 const PER_SECOND_MAX: u64 = 1 << 40;
 
 /// Most time that all I/Os of a device may have waited together when they end, ns: a million that hung for 19 minutes.
@@ -20,8 +20,8 @@ pub fn grown(before: u64, after: u64, span: Nanos) -> Option<u64> {
     after.checked_sub(before).filter(|grown| *grown as f64 <= most)
 }
 
-/// Growth of a time that is summed over I/Os and counted when they end, however long before the span they began. `None` if it went back or is
-/// impossible.
+/// Growth of a time that is summed over I/Os and counted when they end, however long before the span they began. `None` if it went back
+/// or is impossible.
 pub fn waited(before: u64, after: u64) -> Option<u64> {
     after.checked_sub(before).filter(|grown| *grown <= WAITED_MAX)
 }

@@ -1,6 +1,6 @@
 //! What a host did between two samples: every rate of a drive, a CPU or a network that a chart, a live view or an exporter shows is
-//! computed here. Must not judge. A counter that went back or jumped impossibly far (a device that was replaced, a counter that wrapped, garbage)
-//! gives no value.
+//! computed here. Must not judge. A counter that went back or jumped impossibly far (a device that was replaced, a counter that wrapped,
+//! garbage) gives no value.
 
 use crate::counter::{cpus_are_possible, grown, waited};
 use crate::cpu;
@@ -409,8 +409,7 @@ mod tests {
             assert!(between(&sample(10), &far).unwrap().drives.is_empty(), "{number}");
         }
         let port: fn(&mut Sample) -> &mut NetworkCounters = |sample| &mut sample.networks.as_mut().unwrap()[0];
-        let ways: [fn(&mut Traffic); 3] =
-            [|t| t.bytes = u64::MAX, |t| t.errors = u64::MAX, |t| t.drops = u64::MAX];
+        let ways: [fn(&mut Traffic); 3] = [|t| t.bytes = u64::MAX, |t| t.errors = u64::MAX, |t| t.drops = u64::MAX];
         for of in ways {
             let (mut received, mut sent) = (sample(11), sample(11));
             of(&mut port(&mut received).received);

@@ -73,15 +73,14 @@ impl Program<'_> {
         let [out, err] = [out, err].map(|text| text.recv_timeout(TICK * 25).unwrap_or_default());
         match status {
             Some(status) if status.success() => Ok(out),
-            Some(status) => {
-                Err(std::io::Error::other(format!("{} ({status})", reason(self.name, &err))))
-            }
+            Some(status) => Err(std::io::Error::other(format!("{} ({status})", reason(self.name, &err)))),
             None => Err(std::io::ErrorKind::TimedOut.into()),
         }
     }
 }
 
-/// Why a program failed, in its own words: the last line that it begins with its name, which `curl` explains in lines below, or else the last one.
+/// Why a program failed, in its own words: the last line that it begins with its name, which `curl` explains in lines below, or else the
+/// last one.
 fn reason<'a>(name: &str, err: &'a str) -> &'a str {
     let own = err.lines().rfind(|line| line.strip_prefix(name).is_some_and(|rest| rest.starts_with(": ")));
     own.or_else(|| err.lines().rfind(|line| !line.trim().is_empty())).unwrap_or("no word why").trim()

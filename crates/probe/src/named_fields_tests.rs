@@ -1,4 +1,5 @@
-//! Formats whose fields have names are read by these names: whatever the order, and whatever else a kernel of another version or vendor adds.
+//! Formats whose fields have names are read by these names: whatever the order, and whatever else a kernel of another version or vendor
+//! adds.
 
 use crate::fixture::put;
 use crate::{PartsProbe, Probe};

@@ -37,13 +37,7 @@ impl Source {
 
     /// A file that there is none of.
     pub fn absent() -> Source {
-        Source {
-            file: None,
-            buffer: Vec::new(),
-            size_max: SIZE_MAX,
-            is_too_large: false,
-            replaced: String::new(),
-        }
+        Source { file: None, buffer: Vec::new(), size_max: SIZE_MAX, is_too_large: false, replaced: String::new() }
     }
 
     /// The largest text that is kept, if the last one was larger and therefore was not read.

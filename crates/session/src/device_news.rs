@@ -19,8 +19,8 @@ const QUIET_AFTER: Nanos = Nanos::secs(3600);
 const ALL_EVERY: Nanos = Nanos::secs(86_400);
 /// Least time between two events about the log: a drive that dies writes lines without end.
 const LOG_EVERY: Nanos = Nanos::secs(10);
-/// Least time between two questions to a drive that the kernel's log names: a drive that dies writes lines without end, and each question is
-/// one more thing that it has to do.
+/// Least time between two questions to a drive that the kernel's log names: a drive that dies writes lines without end, and each question
+/// is one more thing that it has to do.
 const ASK_AGAIN: Nanos = Nanos::secs(60);
 
 /// One of the news.

@@ -10,8 +10,8 @@ use stend_probe::{BlockDevices, NFS_SHARES_MAX, PartsProbe, Probe, block_devices
 use stend_record::parts::Temperature;
 use stend_record::{EventKind, Parts, Sample};
 
-/// Time between two looks for devices that appeared or are gone, and for states that changed. A device takes four calls, its states some 40:
-/// with 32 drives it is some milliseconds each time, a thousandth of a CPU at most.
+/// Time between two looks for devices that appeared or are gone, and for states that changed. A device takes four calls, its states some
+/// 40: with 32 drives it is some milliseconds each time, a thousandth of a CPU at most.
 const LOOK_EVERY: Nanos = Nanos::secs(5);
 
 /// Time between two readings of temperatures, links, arrays and pools where no state changes. Each asks every drive for its temperature.
@@ -76,8 +76,8 @@ impl Sampler {
         &self.devices
     }
 
-    /// Devices and shares of NFS that are not read because there are too many, told again only when there are more of them; and files of the
-    /// kernel that are too large, each told once.
+    /// Devices and shares of NFS that are not read because there are too many, told again only when there are more of them; and files of
+    /// the kernel that are too large, each told once.
     pub fn left_out(&mut self) -> Vec<Say> {
         let devices = self.devices_left_out();
         devices.into_iter().chain(self.shares_left_out()).chain(self.files_left_out()).collect()

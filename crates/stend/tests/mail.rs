@@ -182,10 +182,10 @@ fn a_full_disk_below_the_queue_is_told_once_and_what_waits_is_kept_as_soon_as_th
     eventually("it records", IN_TIME, || std::path::Path::new(&recording).exists());
     let arrived = || posts.lock().expect("a lock").get("/hook").map_or(0, Vec::len);
     std::fs::remove_dir_all(scratch.join("drives/sdz")).expect("the drive");
-    eventually("it is told", IN_TIME, || arrived() == 1);
+    eventually("the message that it is gone", IN_TIME, || arrived() == 1);
     scratch.directory("drives/sdz");
     scratch.file("drives/sdz/size", "8\n");
-    eventually("that it is over is told", IN_TIME, || arrived() == 2);
+    eventually("the message that it is back", IN_TIME, || arrived() == 2);
     assert!(!mount.0.join("r/state.json").exists(), "there is no room");
     std::fs::remove_file(&other).expect("the other file");
     let waits = || {

@@ -79,8 +79,7 @@ struct Tracked {
 /// Problems of every host of a run in the order in which they opened, with those that were observed and those with the drives. Takes their
 /// samples out of the run.
 pub fn of_run(run: &mut RunRecord) -> Vec<Problem> {
-    let samples: Vec<Vec<Sample>> =
-        run.hosts_mut().iter_mut().map(|host| std::mem::take(&mut host.samples)).collect();
+    let samples: Vec<Vec<Sample>> = run.hosts_mut().iter_mut().map(|host| std::mem::take(&mut host.samples)).collect();
     let mut all = Vec::new();
     for ((id, host), samples) in (0..).map(HostId).zip(run.hosts()).zip(samples) {
         let mut journal = Journal::of(run, id, host);

@@ -83,8 +83,8 @@ pub fn states(root: &Path, devices: &[String]) -> Parts {
     states_of(&StateFiles::find(root, devices).read())
 }
 
-/// What of a reading are states: without what changes by itself, such as temperatures, counters, how far an array has come, and whether it was
-/// written a moment ago (`active`, `clean`).
+/// What of a reading are states: without what changes by itself, such as temperatures, counters, how far an array has come, and whether
+/// it was written a moment ago (`active`, `clean`).
 pub fn states_of(parts: &Parts) -> Parts {
     let array = |array: &ArrayState| ArrayState { state: String::new(), progress: None, ..array.clone() };
     let link = |link: &LinkState| LinkState { corrected: None, ..link.clone() };
@@ -202,7 +202,12 @@ mod tests {
     #[test]
     fn states_are_the_same_as_long_as_only_counters_and_progress_move() {
         let reading = |state: &str, progress, corrected, degraded| Parts {
-            arrays: vec![ArrayState { state: state.into(), progress, degraded: Some(degraded), ..ArrayState::default() }],
+            arrays: vec![ArrayState {
+                state: state.into(),
+                progress,
+                degraded: Some(degraded),
+                ..ArrayState::default()
+            }],
             links: vec![LinkState { corrected: Some(corrected), ..LinkState::default() }],
             frequencies_khz: vec![corrected],
             ..Parts::default()

@@ -4,8 +4,8 @@ use super::grid::{Column, Row, grid};
 use super::layout::{clean, paragraph, width as width_of};
 use super::{Screen, screen};
 use crate::figures::{NONE, utc};
-use stend_analyse::host_rates::{DriveRates, HostRates, NetworkRates, NfsMountRates, available};
 use std::collections::BTreeMap;
+use stend_analyse::host_rates::{DriveRates, HostRates, NetworkRates, NfsMountRates, available};
 use stend_base::text::plural_ru;
 use stend_base::{Bytes, Lang, Nanos, Say, format, say};
 use stend_record::{Health, Parts};
@@ -44,8 +44,8 @@ pub fn host_text(view: &HostView, lang: Lang, (width, height): (usize, usize), c
     let screen = screen(lang, width, colour);
     let mut lines = vec![screen.bold(&cut(&title(view, lang), screen.width))];
     let always = [cpus(view, lang), memory(view, lang), waits(view.rates, lang), network(view.rates, lang)];
-    // The heading of the table, the keys, and the least devices have their lines. What else there is room for comes in this order: shares of NFS,
-    // how many devices are left out, the caveat, an empty line.
+    // The heading of the table, the keys, and the least devices have their lines. What else there is room for comes in this order: shares
+    // of NFS, how many devices are left out, the caveat, an empty line.
     let spare = height.saturating_sub(1 + always.len() + 2 + ROWS_LEAST);
     let shares: Vec<String> = nfs(view.rates, lang).into_iter().take(spare).collect();
     let [has_more, has_note, has_gap] = [0, 1, 2].map(|before| spare.saturating_sub(shares.len()) > before);
@@ -365,11 +365,7 @@ mod tests {
 
     fn drawn_of(rates: &HostRates, lang: Lang, size: (usize, usize), back: u64) -> String {
         let warm = Temperature { device: "nvme0n1".into(), milli_celsius: 45_850, warning: None, critical: None };
-        let parts = Parts {
-            temperatures: vec![warm],
-            frequencies_khz: vec![2_400_000, 2_500_000],
-            ..Parts::default()
-        };
+        let parts = Parts { temperatures: vec![warm], frequencies_khz: vec![2_400_000, 2_500_000], ..Parts::default() };
         let health = BTreeMap::from([("sda".to_string(), Health { used_percent: Some(7), ..Health::default() })]);
         let view = HostView {
             host: "lab01",

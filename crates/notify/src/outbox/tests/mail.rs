@@ -1,4 +1,4 @@
-//! A mail server that is slow, refuses for now, or dies: nothing is lost, nothing is sent twice that the server acknowledged, and it is told once.
+//! A mail server that is slow, refuses for now, or dies: nothing is lost, and nothing is sent twice that the server acknowledged.
 
 use super::*;
 use std::io::{BufRead, BufReader, Write};
