@@ -185,8 +185,8 @@ fn kind(host: &HostRecord, name: &str) -> String {
     known.map_or_else(by_name, |device| &device.kind).to_string()
 }
 
-/// The last word of each drive about itself.
-fn health(events: &[Event]) -> BTreeMap<String, Health> {
+/// The last word of each drive about itself, by kernel name.
+pub fn health(events: &[Event]) -> BTreeMap<String, Health> {
     let told = events.iter().filter_map(|event| match &event.kind {
         EventKind::DriveHealth { drives } => Some(drives),
         _ => None,

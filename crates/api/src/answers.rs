@@ -50,3 +50,27 @@ pub struct StopAsked {
     /// Whether it does not wait for its trial.
     pub now: bool,
 }
+
+/// How many problems are open where a recording is written now.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct OpenProblems {
+    /// `stend-open-problems`.
+    pub schema: &'static str,
+    /// Raised when a field changes its meaning or goes away; new fields do not raise it.
+    pub schema_version: u32,
+    /// Recordings that are written now, newest first; also those without a problem.
+    pub recordings: Vec<OpenOfRecording>,
+}
+
+/// How many problems of a host are open, also acknowledged and muted ones.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct OpenOfRecording {
+    /// Name of the recording in the list.
+    pub recording: String,
+    /// What its host is called.
+    pub host: String,
+    /// Critical ones.
+    pub critical: usize,
+    /// Warnings.
+    pub warning: usize,
+}

@@ -84,6 +84,10 @@ pub enum Request {
         /// Its name in the list.
         recording: String,
     },
+    /// How many problems are open where a recording is written now.
+    OpenProblems,
+    /// What the server knows, for Prometheus.
+    Metrics,
     /// Somebody knows of a problem.
     Acknowledge {
         /// Name of the recording in the list.

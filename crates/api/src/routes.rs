@@ -13,7 +13,7 @@ use crate::watching_routes::*;
 use stend_base::say;
 
 /// Version of the API, as its document has it. The first number is that of the address.
-pub const VERSION: &str = "1.5.0";
+pub const VERSION: &str = "1.6.0";
 
 const REDACT: Parameter = Parameter {
     name: "redact",
@@ -240,6 +240,8 @@ pub const ROUTES: &[Route] = &[
     UNACKNOWLEDGE,
     MUTE,
     UNMUTE,
+    OPEN_PROBLEMS,
+    METRICS,
     Route {
         path: "/api/v1/suites",
         operation: "suites",

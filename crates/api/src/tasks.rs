@@ -23,13 +23,16 @@ pub enum TaskState {
 }
 
 impl TaskState {
+    /// All of them, in the order of their words.
+    pub const ALL: [TaskState; 5] =
+        [TaskState::Queued, TaskState::Running, TaskState::Ended, TaskState::Failed, TaskState::Lost];
+
     /// The words of requests.
     pub(crate) const WORDS: [&'static str; 5] = ["queued", "running", "ended", "failed", "lost"];
 
     /// The state of a word.
     pub(crate) fn of(word: &str) -> Option<TaskState> {
-        let all = [TaskState::Queued, TaskState::Running, TaskState::Ended, TaskState::Failed, TaskState::Lost];
-        all.into_iter().zip(TaskState::WORDS).find(|(_, known)| *known == word).map(|(state, _)| state)
+        TaskState::ALL.into_iter().zip(TaskState::WORDS).find(|(_, known)| *known == word).map(|(state, _)| state)
     }
 
     /// Its word.

@@ -62,6 +62,37 @@ pub(crate) const JOURNAL: Route = Route {
     ..Route::READ
 };
 
+pub(crate) const OPEN_PROBLEMS: Route = Route {
+    path: "/api/v1/open-problems",
+    operation: "openProblems",
+    about: || {
+        say!(
+            "how many problems are open in each recording that is written now, as its recorder found them",
+            "сколько проблем открыто в каждой записи, которая идёт сейчас"
+        )
+    },
+    answers: &[Answer { media: JSON, schema: Schema::Type("answers.rs", "OpenProblems") }],
+    command: "stend journal RECORDING --open",
+    make: |_, _| Request::OpenProblems,
+    ..Route::READ
+};
+
+/// Prometheus asks for this path unless its configuration names another.
+pub(crate) const METRICS: Route = Route {
+    path: "/metrics",
+    operation: "metrics",
+    about: || {
+        say!(
+            "for Prometheus: tasks, runs, and each host that is recorded now, as `stend record --metrics` shows it",
+            "для Prometheus: задачи, прогоны и каждый хост, запись которого идёт, как в `stend record --metrics`"
+        )
+    },
+    answers: &[Answer { media: "text/plain; version=0.0.4; charset=utf-8", schema: Schema::Opaque }],
+    command: "stend record --metrics PORT",
+    make: |_, _| Request::Metrics,
+    ..Route::READ
+};
+
 const AFTER: &[Answer] = &[Answer { media: JSON, schema: Schema::Document("journal") }];
 
 const PROBLEM: Parameter = Parameter {

@@ -68,7 +68,10 @@ pub use machine::{
     serving_json,
 };
 pub use markdown::{gated_markdown, markdown};
-pub use metrics::{CONTENT_TYPE as METRICS_CONTENT_TYPE, HostNow, RunMetrics, RunNow, metrics_text};
+pub use metrics::{
+    CONTENT_TYPE as METRICS_CONTENT_TYPE, HostNow, RecordingNow, RunMetrics, RunNow, ServerNow, metrics_text,
+    server_metrics_text,
+};
 pub use ours::{MAN_COMMENT, UNIT_COMMENT, is_ours};
 pub use preview::preview_json;
 pub use published::json::published_json;

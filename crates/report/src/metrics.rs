@@ -5,9 +5,11 @@ mod nfs;
 mod page;
 mod parts;
 mod run;
+mod server;
 
 pub use page::CONTENT_TYPE;
 pub use run::{RunMetrics, RunNow};
+pub use server::{RecordingNow, ServerNow, server_metrics_text};
 
 use page::{Family, Page, seconds};
 use std::collections::BTreeMap;
@@ -71,11 +73,22 @@ const NETWORKS: [(Family, Of<NetworkCounters>); 8] = [
 
 /// A page for Prometheus.
 pub fn metrics_text(now: &HostNow<'_>, version: &str) -> String {
-    let sample = now.sample;
     let mut page = Page::default();
+    build(&mut page, version);
+    whole_host(&mut page, now);
+    page.text()
+}
+
+/// The program that answers.
+fn build(page: &mut Page, version: &str) {
     page.family(("stend_build_info", "gauge", "Version of the program that answers."));
     page.sample("stend_build_info", &[("version", version)], 1.0);
-    now.host.into_iter().for_each(|host| parts::host(&mut page, host));
+}
+
+/// Everything that is known of a host.
+fn whole_host(page: &mut Page, now: &HostNow<'_>) {
+    let sample = now.sample;
+    now.host.into_iter().for_each(|host| parts::host(page, host));
     if let Some(cpus) = &sample.cpus {
         page.family(CPU);
         for cpu in cpus {
@@ -83,7 +96,7 @@ pub fn metrics_text(now: &HostNow<'_>, version: &str) -> String {
             MODES.iter().for_each(|(mode, of)| page.sample(CPU.0, &[("cpu", &number), ("mode", mode)], of(cpu)));
         }
     }
-    host(&mut page, sample);
+    host(page, sample);
     let device = |name: &str| vec![("device", name.to_string())];
     for (family, of) in DISKS {
         page.each(family, &sample.disks, |disk| Some((device(&disk.name), of(disk))));
@@ -96,12 +109,11 @@ pub fn metrics_text(now: &HostNow<'_>, version: &str) -> String {
     for (family, of) in NETWORKS {
         page.each(family, sample.networks.iter().flatten(), |network| Some((device(&network.name), of(network))));
     }
-    sample.nfs.iter().for_each(|nfs| nfs::nfs(&mut page, nfs));
-    now.parts.into_iter().for_each(|parts| parts::parts(&mut page, parts));
-    now.health.into_iter().for_each(|health| parts::health(&mut page, health));
-    now.problems.into_iter().for_each(|problems| parts::problems(&mut page, problems));
+    sample.nfs.iter().for_each(|nfs| nfs::nfs(page, nfs));
+    now.parts.into_iter().for_each(|parts| parts::parts(page, parts));
+    now.health.into_iter().for_each(|health| parts::health(page, health));
+    now.problems.into_iter().for_each(|problems| parts::problems(page, problems));
     page.alone(("stend_sample_read_seconds", "gauge", "How long reading this took."), Some(seconds(sample.cost_ns)));
-    page.text()
 }
 
 /// What a host has once.

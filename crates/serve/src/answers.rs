@@ -4,6 +4,7 @@
 use crate::catalogue::Catalogue;
 use crate::clock::now_unix;
 use crate::confirmations::Confirmed;
+use crate::hosts_now::HostsNow;
 use crate::journal;
 use crate::printed::printed;
 use crate::run_file::{self, RunFile};
@@ -50,6 +51,8 @@ pub struct Answer {
 pub struct Results {
     /// The runs.
     pub catalogue: Catalogue,
+    /// Hosts that are recorded now.
+    pub hosts_now: HostsNow,
     /// Orders that were given to the server.
     pub tasks: Arc<Tasks>,
     /// Orders that are repeated.
@@ -131,7 +134,7 @@ impl Results {
         }))
     }
 
-    /// What verbs print for people; `None` for the rest.
+    /// What verbs print for people, and what monitors read; `None` for the rest.
     fn text(&self, request: &Request, lang: Lang) -> Result<Option<Answer>> {
         Ok(Some(match request {
             Request::ShownRuns(filter, Shown { lang: asked, width, color }) => {
@@ -142,6 +145,11 @@ impl Results {
             Request::DryRun { order, shown: Some(Shown { lang: asked, color, .. }) } => {
                 plain(self.tasks.dry_run_text(order, asked.unwrap_or(lang), *color)?)
             }
+            Request::Metrics => {
+                let page = self.hosts_now.metrics(&self.catalogue, &self.tasks, self.stend_version)?;
+                Answer { media: stend_report::METRICS_CONTENT_TYPE, ..json(page) }
+            }
+            Request::OpenProblems => json(pretty(&self.hosts_now.open_problems(&self.catalogue)?)),
             _ => return Ok(None),
         }))
     }

@@ -13,6 +13,7 @@ mod database;
 mod directory;
 mod drives;
 mod guard;
+mod hosts_now;
 mod http;
 mod journal;
 mod listen;
@@ -39,6 +40,7 @@ pub use names::is_name;
 use answers::Results;
 use catalogue::Catalogue;
 use guard::Guard;
+use hosts_now::HostsNow;
 use http::Site;
 use live::Live;
 use names::Names;
@@ -124,6 +126,7 @@ impl Server {
             names: Names { more: names, tls: tls.clone() },
             results: Arc::new(Results {
                 catalogue,
+                hosts_now: HostsNow::default(),
                 tasks,
                 schedules,
                 users,

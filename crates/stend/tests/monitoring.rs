@@ -124,8 +124,8 @@ fn grown(page: &str, steps: u64) -> String {
     page.lines().map(line).collect()
 }
 
-/// A Prometheus that scrapes these addresses every second.
-fn prometheus(scratch: &Scratch, targets: &[(&str, &str)]) -> Server {
+/// A Prometheus that scrapes these addresses every second, and more jobs as YAML.
+fn prometheus(scratch: &Scratch, targets: &[(&str, &str)], more: &str) -> Server {
     let job = |(job, address): &(&str, &str)| {
         format!("  - job_name: {job}\n    static_configs: [{{targets: [\"{address}\"]}}]\n")
     };
@@ -133,7 +133,7 @@ fn prometheus(scratch: &Scratch, targets: &[(&str, &str)]) -> Server {
     let rules = in_repository("monitoring/prometheus/rules.yaml");
     let rules = rules.display();
     let text = format!(
-        "global: {{scrape_interval: 1s, scrape_timeout: 1s, evaluation_interval: 1s}}\nrule_files: [\"{rules}\"]\nscrape_configs:\n{jobs}"
+        "global: {{scrape_interval: 1s, scrape_timeout: 1s, evaluation_interval: 1s}}\nrule_files: [\"{rules}\"]\nscrape_configs:\n{jobs}{more}"
     );
     let configuration = scratch.file("prometheus.yaml", &text);
     // It does not tell which port it got.
@@ -168,8 +168,7 @@ fn found(server: &Server, query: &str) -> Vec<Value> {
 
 /// A recording of this machine that answers Prometheus, and where.
 fn recorder(scratch: &Scratch) -> (Running, String) {
-    let file = scratch.join("m.stend").to_string_lossy().into_owned();
-    let mut command = stend(scratch, &["record", "--every", "500ms", "--metrics", "0", "-o", &file]);
+    let mut command = stend(scratch, &["record", "--every", "500ms", "--metrics", "0"]);
     let mut running = Running::new(command.stderr(Stdio::piped()));
     let mut told = BufReader::new(running.child.stderr.take().expect("a stream"));
     let mut line = String::new();
@@ -211,7 +210,7 @@ fn a_real_prometheus_scrapes_a_recording_and_every_query_of_the_dashboards_finds
     let (_recorder, live) = recorder(&scratch);
     let [host, run] =
         ["host", "run"].map(|name| growing(read(&format!("crates/report/tests/golden/metrics/{name}.prom"))));
-    let server = prometheus(&scratch, &[("live", &live), ("host", &host), ("run", &run)]);
+    let server = prometheus(&scratch, &[("live", &live), ("host", &host), ("run", &run)], "");
     let shown = |query: &str| {
         let fill = [("$__rate_interval", "10s"), ("$instance", &host), ("$device", "nvme0n1"), ("$run", "R-1")];
         fill.iter().fold(query.to_string(), |query, (name, value)| query.replace(name, value))
@@ -238,4 +237,58 @@ fn a_real_prometheus_scrapes_a_recording_and_every_query_of_the_dashboards_finds
     eventually("an alert", IN_TIME, || {
         !found(&server, "ALERTS{alertname=\"ArrayDegraded\",alertstate=\"firing\",job=\"host\"}").is_empty()
     });
+}
+
+/// Samples of a page by name and labels, those of a recording without its labels.
+fn samples(page: &str) -> BTreeSet<String> {
+    let own = |line: &str| {
+        let (name, _) = line.rsplit_once(' ').expect("a value");
+        let labels = name.split_once("{recording=").map(|(name, rest)| {
+            // Neither names of recordings nor those of hosts have a comma.
+            let own = rest.splitn(3, ',').nth(2).map_or(String::new(), |own| format!("{{{own}"));
+            format!("{name}{own}")
+        });
+        labels.unwrap_or_else(|| name.to_string())
+    };
+    page.lines().filter(|line| !line.starts_with('#')).map(own).collect()
+}
+
+#[test]
+fn the_server_shows_prometheus_each_host_that_is_recorded_now_as_its_recorder_does_and_no_other() {
+    let _turn = support::host_turn();
+    let scratch = Scratch::new();
+    let server = Server::start(&scratch, &[]);
+    let page = || server.get("/metrics");
+    let before = page();
+    let kind = before.header("content-type").map(String::from);
+    assert_eq!((before.status, kind.as_deref()), (200, Some("text/plain; version=0.0.4; charset=utf-8")));
+    let text = before.text();
+    for line in ["stend_tasks{state=\"queued\"} 0", "stend_recordings 0", "stend_runs_going_on 0", "stend_run_files 0"] {
+        assert!(text.lines().any(|other| other == line), "{line} is not in\n{text}");
+    }
+    assert!(text.contains("stend_scrape_seconds ") && !text.contains("recording="), "{text}");
+    let (mut recorder, address) = recorder(&scratch);
+    let recorded = Server { _running: Running::new(&mut Command::new("true")), address, token: None };
+    let has = |name: &str| page().text().contains(name);
+    // Parts come half a second after the first sample.
+    eventually("it is on the page", IN_TIME, || has("node_memory_MemTotal_bytes{recording=\"R-"));
+    eventually("each series of the recorder is there", IN_TIME, || {
+        let shown = samples(&page().text());
+        let given = samples(&recorded.ask("GET /metrics", &[], "").text());
+        given.len() > 30 && given.is_subset(&shown)
+    });
+    let open = server.get("/api/v1/open-problems").json();
+    let list = server.get("/api/v1/recordings").json();
+    assert_eq!(open["recordings"][0]["recording"], list["runs"][0]["name"]);
+    if installed("the_server_shows_prometheus_each_host_that_is_recorded_now_as_its_recorder_does_and_no_other") {
+        let (address, token) = (&server.address, scratch.file("token", server.token.as_deref().expect("a token")));
+        let job = format!(
+            "  - job_name: server\n    authorization: {{credentials_file: {token}}}\n    static_configs: [{{targets: [\"{address}\"]}}]\n"
+        );
+        let prometheus = prometheus(&scratch, &[], &job);
+        let query = "node_memory_MemTotal_bytes{job=\"server\",recording!=\"\"} and on(job) up == 1";
+        eventually("it is scraped", IN_TIME, || !found(&prometheus, query).is_empty());
+    }
+    recorder.kill();
+    eventually("a recording that ended is gone", IN_TIME, || !has("recording="));
 }

@@ -39,7 +39,7 @@ fn kept(problem: &Problem) -> KeptProblem {
 }
 
 /// The last state of each problem that was kept, in the order in which they opened. One of a rule that is not known here is left out.
-pub(super) fn of_events(events: &[Event]) -> Vec<Problem> {
+pub fn kept_problems(events: &[Event]) -> Vec<Problem> {
     let mut last: BTreeMap<Key, Problem> = BTreeMap::new();
     for event in events {
         let EventKind::Problem(kept) = &event.kind else { continue };
@@ -173,6 +173,6 @@ mod tests {
         // A rule of a later version is no problem here.
         let unknown = KeptProblem { rule: "flux_low".into(), ..kept(late) };
         run.events = vec![Event::new(Nanos(1), EventKind::Problem(Box::new(unknown)))];
-        assert_eq!(of_events(&run.events), []);
+        assert_eq!(kept_problems(&run.events), []);
     }
 }

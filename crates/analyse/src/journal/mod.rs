@@ -11,7 +11,7 @@ mod rules;
 mod tests;
 
 pub use health::is_failing;
-pub use kept::Keeper;
+pub use kept::{Keeper, kept_problems};
 pub use rules::{Category, JournalRule, LIMITS, Limits, ProblemSeverity, RULES_VERSION};
 
 use crate::host_rates;
@@ -121,7 +121,7 @@ impl Journal {
     /// The same of any host of a run.
     fn of(run: &RunRecord, id: HostId, host: &HostInfo) -> Journal {
         let mut events: Vec<Event> = run.events.iter().filter(|event| event.host == id).cloned().collect();
-        let kept = kept::of_events(&events);
+        let kept = kept::kept_problems(&events);
         events.sort_by_key(|event| event.at);
         events.reverse();
         Journal { events, kept, ..Journal::of_host(host) }

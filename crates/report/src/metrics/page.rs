@@ -16,13 +16,28 @@ pub(super) fn seconds(ns: u64) -> f64 {
 
 /// The page in the making.
 #[derive(Default)]
-pub(super) struct Page(String);
+pub(super) struct Page {
+    /// Families in the order in which they were named first, each with its samples as text: one that several hosts have is named once.
+    families: Vec<(Family, String)>,
+    /// Which of them was named last.
+    current: usize,
+    /// What every sample has from now on.
+    common: Vec<(&'static str, String)>,
+}
 
 impl Page {
+    /// From now on every sample has these labels, and no others of this kind.
+    pub fn label_all(&mut self, common: Vec<(&'static str, String)>) {
+        self.common = common;
+    }
+
     /// Names a family; its samples follow.
-    pub fn family(&mut self, (name, kind, what): Family) {
-        // Writing to a string cannot fail.
-        let _ = write!(self.0, "# HELP {name} {what}\n# TYPE {name} {kind}\n");
+    pub fn family(&mut self, family: Family) {
+        let known = self.families.iter().position(|((name, ..), _)| *name == family.0);
+        self.current = known.unwrap_or_else(|| {
+            self.families.push((family, String::new()));
+            self.families.len() - 1
+        });
     }
 
     /// One sample without labels, if it is known.
@@ -52,17 +67,23 @@ impl Page {
 
     /// One sample of the family that was named last.
     pub fn sample(&mut self, name: &str, labels: &[(&str, &str)], value: f64) {
-        self.0.push_str(name);
-        for (at, (label, text)) in labels.iter().enumerate() {
-            let _ = write!(self.0, "{}{label}=\"{}\"", if at == 0 { '{' } else { ',' }, escaped(text));
+        let Some((_, samples)) = self.families.get_mut(self.current) else { return };
+        samples.push_str(name);
+        let common = self.common.iter().map(|(label, text)| (*label, text.as_str()));
+        for (at, (label, text)) in common.chain(labels.iter().copied()).enumerate() {
+            // Writing to a string cannot fail.
+            let _ = write!(samples, "{}{label}=\"{}\"", if at == 0 { '{' } else { ',' }, escaped(text));
         }
-        let end = if labels.is_empty() { "" } else { "}" };
-        let _ = writeln!(self.0, "{end} {value}");
+        let end = if self.common.is_empty() && labels.is_empty() { "" } else { "}" };
+        let _ = writeln!(samples, "{end} {value}");
     }
 
     /// All of it.
     pub fn text(self) -> String {
-        self.0
+        let of = |((name, kind, what), samples): &(Family, String)| {
+            format!("# HELP {name} {what}\n# TYPE {name} {kind}\n{samples}")
+        };
+        self.families.iter().map(of).collect()
     }
 }
 

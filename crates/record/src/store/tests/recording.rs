@@ -2,10 +2,11 @@
 
 use super::*;
 use crate::event::{Event, EventKind, KeptProblem};
+use crate::parts::{ArcCounters, Parts};
 use crate::recording::{Recording, Retention, Tier};
 use crate::run::RunHeader;
 use crate::sample::{DiskCounters, Sample};
-use crate::store::SampleRows;
+use crate::store::{SampleRows, newest};
 use crate::store::recorder::Recorder;
 use stend_base::{Bytes, Kind, Nanos, say};
 
@@ -100,6 +101,29 @@ fn parts_that_are_read_twice_a_minute_stay_where_samples_grow_coarser() {
     assert_eq!(count(2_460, 2_880), (42, 14));
     // A minute is a step: each has one of its two readings.
     assert_eq!(count(600, 2_280), (28, 28));
+}
+
+#[test]
+fn the_newest_sample_of_a_recording_has_the_parts_of_the_last_that_has_any() {
+    let place = Place::new();
+    let mut recorder = Recorder::create(&place.file(), &header(short()), PLAIN, None, place.memory.path()).unwrap();
+    recorder.commit();
+    let none = newest(&place.file()).unwrap();
+    assert!(none.sample.is_none() && none.parts.is_none());
+    for second in 0..40 {
+        let mut entry = sample(second, 2);
+        if let (Entry::Sample { sample, .. }, 7 | 22) = (&mut entry, second) {
+            let arc = Some(ArcCounters { size_bytes: second, ..ArcCounters::default() });
+            sample.parts = Some(Box::new(Parts { arc, ..Parts::default() }));
+        }
+        recorder.record(entry);
+    }
+    recorder.commit();
+    let found = newest(&place.file()).unwrap();
+    assert_eq!(found.sample.map(|sample| sample.at), Some(Nanos::secs(1_039)));
+    assert_eq!(found.parts.and_then(|parts| parts.arc).map(|arc| arc.size_bytes), Some(22));
+    assert_eq!(found.record.state, RunState::Open);
+    recorder.close(Some(RunState::Complete)).unwrap();
 }
 
 #[test]
