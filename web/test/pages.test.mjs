@@ -4,14 +4,14 @@ import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
 import { createServer } from "vite";
 
-let vite, cases, comparison, lang, order, runs, tasks, words;
+let vite, cases, comparison, lang, order, runs, tasks, watched, words;
 before(async () => {
   globalThis.localStorage = { getItem: () => null, setItem: () => {} };
   Object.defineProperty(globalThis, "navigator", { value: { languages: ["en"] }, configurable: true });
   vite = await createServer({ root: new URL("..", import.meta.url).pathname, server: { middlewareMode: true, ws: false, watch: null }, appType: "custom", logLevel: "error", optimizeDeps: { noDiscovery: true } });
   const load = (name) => vite.ssrLoadModule(`/src/lib/${name}.ts`);
   lang = await load("lang.svelte");
-  [cases, comparison, order, runs, tasks, words] = [await load("cases"), await load("comparison"), await load("order"), await load("runs"), await load("tasks"), await load("words")];
+  [cases, comparison, order, runs, tasks, watched, words] = [await load("cases"), await load("comparison"), await load("order"), await load("runs"), await load("tasks"), await load("watched"), await load("words")];
 });
 after(() => vite?.close());
 
@@ -78,4 +78,10 @@ test("an order whose permission is null is one without permission", () => {
   const is = { order: 1, suite: { file: "quick.yaml", text: suite.text }, on: ["/mnt"], permission: null };
   assert.equal(order.command(is, [suite]), "stend run quick --on /mnt");
   assert.ok(!order.written(is).includes("permission"));
+});
+
+test("the counter of open problems leads to a recording that has some", () => {
+  const of = (recording, critical, warning) => ({ recording, host: "h", critical, warning });
+  assert.equal(watched.openPage({ recordings: [of("R-1", 0, 0), of("R 2", 0, 3)] }), "/journal?state=open&recording=R+2");
+  assert.equal(watched.openPage({ recordings: [of("R-1", 0, 0)] }), "/journal?state=open");
 });

@@ -263,7 +263,7 @@ fn the_server_shows_prometheus_each_host_that_is_recorded_now_as_its_recorder_do
     let kind = before.header("content-type").map(String::from);
     assert_eq!((before.status, kind.as_deref()), (200, Some("text/plain; version=0.0.4; charset=utf-8")));
     let text = before.text();
-    for line in ["stend_tasks{state=\"queued\"} 0", "stend_recordings 0", "stend_runs_going_on 0", "stend_run_files 0"] {
+    for line in ["stend_tasks{state=\"queued\"} 0", "stend_recordings 0", "stend_runs_going_on 0"] {
         assert!(text.lines().any(|other| other == line), "{line} is not in\n{text}");
     }
     assert!(text.contains("stend_scrape_seconds ") && !text.contains("recording="), "{text}");

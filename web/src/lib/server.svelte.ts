@@ -1,6 +1,7 @@
-// What the frame shows on every page: runs that go on and failed checks of the newest results. Asked for again while the page is seen.
+// What the frame shows on every page: runs that go on, failed checks of the newest results and open problems of recorded hosts. Asked for again while the page is seen.
 import { type List, type Listed, type Summary, get } from "./api";
 import { session } from "./session.svelte";
+import type { OpenProblems } from "./watched";
 
 /** Roles in the order of what they may do; each may do what those before it may. */
 export const ROLES = ["viewer", "operator", "destroyer", "admin"] as const;
@@ -18,6 +19,7 @@ class Server {
   running: Listed[] = $state.raw([]);
   newest: Listed[] = $state.raw([]);
   summaries: Record<string, Summary> = $state.raw({});
+  open: OpenProblems = $state.raw({ recordings: [] });
   known = $state(false);
   /** When the answer was asked for that `running` is of. */
   asked = $state(0);
@@ -27,6 +29,9 @@ class Server {
   me: { id: string; role: Role } | null = $state.raw(null);
 
   failed = $derived(this.newest.reduce((sum, run) => sum + (this.summary(run)?.checks_failed ?? 0), 0));
+
+  /** Open problems of all hosts that are recorded now. */
+  problems = $derived(this.open.recordings.reduce((sum, { critical, warning }) => sum + critical + warning, 0));
 
   summary(run: Listed): Summary | undefined {
     return this.summaries[keyOf(run)];
@@ -51,13 +56,14 @@ class Server {
   async #look(): Promise<void> {
     const asked = Date.now();
     try {
-      const [running, ended, me, version] = await Promise.all([
+      const [running, ended, open, me, version] = await Promise.all([
         get<List>("runs?state=running&limit=50"),
         get<List>(`runs?limit=${NEWEST * 2}`),
+        get<OpenProblems>("open-problems"),
         this.me ?? get<{ id: string; role: Role }>("me"),
         this.version || get<{ stend_version: string }>("health").then(({ stend_version }) => stend_version),
       ]);
-      [this.running, this.asked, this.me, this.version] = [running.runs, asked, me, version];
+      [this.running, this.asked, this.open, this.me, this.version] = [running.runs, asked, open, me, version];
       this.newest = ended.runs.filter((run) => !run.going_on).slice(0, NEWEST);
       this.known = true;
       this.away = false;

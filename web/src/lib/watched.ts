@@ -52,6 +52,17 @@ export type HostProblem = {
 export type Mute = { what: string; object: string; rule?: string | null; name?: Say | null; until_unix_s: number; by: string; comment?: string | null };
 export type Journal = { run: string; host: string; rules_version: string; problems: HostProblem[]; mutes: Mute[] };
 
+/** Problems that are open in recordings that are written now. */
+export type OpenProblems = { recordings: { recording: string; host: string; critical: number; warning: number }[] };
+
+/** The open problems of one of these recordings: the newest that has any. */
+export function openPage({ recordings }: OpenProblems): string {
+  const query = new URLSearchParams({ state: "open" });
+  const first = recordings.find(({ critical, warning }) => critical + warning > 0);
+  if (first) query.set("recording", first.recording);
+  return `/journal?${query}`;
+}
+
 /** The recordings that the server has, the newest first. */
 export const recordings = async (): Promise<Listed[]> => (await get<List>("recordings?limit=200")).runs;
 
