@@ -4,7 +4,7 @@
 use crate::Chart;
 use crate::charts::recording as charts;
 use crate::host_rates::{self, HostRates};
-use crate::recording_lines::{Line, Lines, RecordedDrive, Spread};
+use crate::recording_lines::{ConcurrentRun, Line, Lines, RecordedDrive, Spread};
 use std::collections::BTreeMap;
 use stend_base::Nanos;
 use stend_record::parts::ArcCounters;
@@ -16,6 +16,8 @@ use stend_record::{Event, EventKind, Health, HostInfo, HostRecord, RunRecord, Sa
 pub struct Recorded {
     /// Samples that were read.
     pub samples: u64,
+    /// When the first was read, on the clock of the host.
+    pub begin: Nanos,
     /// From the first to the last of them.
     pub span: Nanos,
     /// Mean and largest busy share of all CPUs.
@@ -30,6 +32,8 @@ pub struct Recorded {
     pub idle: Vec<String>,
     /// What drives said of themselves last, by kernel name.
     pub health: BTreeMap<String, Health>,
+    /// Runs of the host in that time, the oldest first.
+    pub runs: Vec<ConcurrentRun>,
     /// Charts over time.
     pub charts: Vec<Chart>,
 }
@@ -47,6 +51,7 @@ pub struct Fold {
     arc: Option<ArcCounters>,
     /// Network interfaces with hardware.
     ports: Vec<String>,
+    runs: Vec<ConcurrentRun>,
 }
 
 /// Least time between two temperatures of a drive that are kept: a month has 8640 then.
@@ -64,12 +69,18 @@ impl Fold {
             temperatures: BTreeMap::new(),
             arc: None,
             ports: Vec::new(),
+            runs: Vec::new(),
         }
     }
 
     /// The host that it is of.
     pub fn of_host(self, host: &HostInfo) -> Fold {
         Fold { ports: host.ports.clone(), ..self }
+    }
+
+    /// Runs of the host in that time.
+    pub fn with_runs(self, runs: Vec<ConcurrentRun>) -> Fold {
+        Fold { runs, ..self }
     }
 
     /// Takes the next sample.
@@ -152,13 +163,15 @@ impl Fold {
         }
         Recorded {
             samples: self.samples,
+            begin: from,
             span: to.saturating_sub(from),
             cpu_busy: host(Line::CpuBusy),
             io_some: host(Line::IoSome),
             memory_used: host(Line::MemoryUsed),
-            charts: charts::charts(lines, &drives, &self.temperatures, run, (from, to)),
+            charts: charts::charts(lines, &drives, &self.temperatures, run, &self.runs, (from, to)),
             drives,
             idle,
+            runs: self.runs,
             health: health(&run.events),
         }
     }
@@ -286,6 +299,28 @@ mod tests {
         assert!((drives.x.to - 1000.0 / 60.0).abs() < 1e-6 && drives.x.label.en.ends_with("min"));
         assert_eq!(drives.events.iter().map(|mark| mark.name.en.as_str()).collect::<Vec<_>>(), ["sdc gone"]);
         assert_eq!(found.charts[2].panes[0].series[0].points.len(), 4);
+    }
+
+    #[test]
+    fn a_run_in_that_time_is_a_band_of_its_name_in_every_chart() {
+        let at = |s| Nanos::secs(1000 + s);
+        let run_of = |label: Option<&str>, from, to| ConcurrentRun {
+            run: "R-2".into(),
+            suite: "quick".into(),
+            label: label.map(String::from),
+            from: at(from),
+            to: at(to),
+        };
+        let runs = vec![run_of(None, 0, 60), run_of(Some("after"), 120, 600)];
+        let mut fold = Fold::new(at(0), at(900), 901).with_runs(runs.clone());
+        (0..=900).for_each(|s| fold.add(sample(s, 900)));
+        let found = fold.end(&run());
+        assert_eq!((found.begin, &found.runs), (at(0), &runs));
+        for chart in &found.charts {
+            let bands: Vec<_> = chart.bands.iter().map(|band| (band.from, band.to, band.label.en.as_str())).collect();
+            // Minutes.
+            assert_eq!(bands, [(0.0, 1.0, "quick"), (2.0, 10.0, "after")], "{}", chart.id);
+        }
     }
 
     #[test]

@@ -35,6 +35,28 @@ pub struct RecordedDrive {
     pub busy: Spread,
 }
 
+/// A run of the host while it was recorded, on the clock of the recording.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ConcurrentRun {
+    /// Its name in the list.
+    pub run: String,
+    /// Name of its suite.
+    pub suite: String,
+    /// What the user calls it.
+    pub label: Option<String>,
+    /// When it began, at the earliest with the recording.
+    pub from: Nanos,
+    /// When it ended, at the latest with the recording.
+    pub to: Nanos,
+}
+
+impl ConcurrentRun {
+    /// As people call it.
+    pub fn called(&self) -> &str {
+        self.label.as_deref().unwrap_or(&self.suite)
+    }
+}
+
 /// A value over time.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Spread {

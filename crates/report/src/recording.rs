@@ -5,10 +5,10 @@ use serde::Serialize;
 use stend_analyse::Chart;
 use stend_analyse::host_rates::{DriveRates, HostRates, NetworkRates, NfsMountRates, NfsServerRates};
 use stend_analyse::recording::Recorded;
-use stend_analyse::recording_lines::{RecordedDrive, Spread};
+use stend_analyse::recording_lines::{ConcurrentRun, RecordedDrive, Spread};
 use stend_base::{Lang, Nanos, Say, format, say};
 use stend_record::parts::Temperature;
-use stend_record::{Retention, RunRecord, RunState};
+use stend_record::{Retention, RunRecord, RunState, WallClock};
 
 /// Raised when a field changes its meaning or goes away; new fields do not raise it.
 const SCHEMA_VERSION: u32 = 1;
@@ -90,6 +90,8 @@ struct Document<'a> {
     started_unix_s: i64,
     /// Time between two samples as it was asked for.
     every_ns: u64,
+    /// Wall clock at the first sample that is there: charts begin with it.
+    first_sample_unix_s: i64,
     span_ns: u64,
     samples: u64,
     state: State<'a>,
@@ -103,7 +105,23 @@ struct Document<'a> {
     drives: Vec<DriveOut<'a>>,
     /// Kernel names of the devices without any I/O.
     idle: &'a [String],
+    /// Runs of the host in that time, which are bands in the charts; absent if there are none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    runs: Vec<ConcurrentRunOut<'a>>,
     charts: &'a [Chart],
+}
+
+/// A run of the host while it was recorded.
+#[derive(Serialize)]
+struct ConcurrentRunOut<'a> {
+    /// Its name in the list.
+    run: &'a str,
+    suite: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    label: Option<&'a str>,
+    /// When it began, after the first sample.
+    from_ns: u64,
+    to_ns: u64,
 }
 
 #[derive(Serialize)]
@@ -138,6 +156,7 @@ pub fn recording_json(run: &RunRecord, found: &Recorded) -> String {
         host: run.load().called(),
         started_unix_s: run.header.started_unix,
         every_ns: run.header.recording.as_ref().map_or(0, |recording| recording.every.0),
+        first_sample_unix_s: WallClock::of(run).unix_s(found.begin),
         span_ns: found.span.0,
         samples: found.samples,
         state: state_out(&run.state),
@@ -146,8 +165,20 @@ pub fn recording_json(run: &RunRecord, found: &Recorded) -> String {
         memory_used_bytes: found.memory_used.map(spread),
         drives: found.drives.iter().map(drive).collect(),
         idle: &found.idle,
+        runs: found.runs.iter().map(|run| run_out(run, found.begin)).collect(),
         charts: &found.charts,
     })
+}
+
+fn run_out(run: &ConcurrentRun, begin: Nanos) -> ConcurrentRunOut<'_> {
+    let ns = |at: Nanos| at.saturating_sub(begin).0;
+    ConcurrentRunOut {
+        run: &run.run,
+        suite: &run.suite,
+        label: run.label.as_deref(),
+        from_ns: ns(run.from),
+        to_ns: ns(run.to),
+    }
 }
 
 fn spread(of: Spread) -> SpreadOut {

@@ -6,6 +6,7 @@ mod campaign;
 pub mod catalogue;
 pub mod comparison;
 mod complete;
+mod concurrent_runs;
 mod condition;
 mod control;
 mod descriptions;
@@ -40,6 +41,7 @@ pub mod vms;
 mod worker_host;
 
 pub use complete::complete;
+pub use concurrent_runs::concurrent_runs;
 pub use condition::Condition;
 pub use control::Control;
 pub use drive_health::DriveHealth;

@@ -210,3 +210,25 @@ fn the_server_lists_recordings_apart_from_runs_and_answers_what_the_verbs_print(
         }
     }
 }
+
+#[test]
+fn a_run_while_the_machine_is_recorded_is_a_band_in_its_charts_and_another_recording_has_none() {
+    let _turn = support::host_turn();
+    let scratch = Scratch::new();
+    let (mut running, file) = going_on(&scratch, "e.stend");
+    let (suite, target) = (scratch.file("suite.yaml", support::SMALL), scratch.directory("t"));
+    let words = ["run", &suite, "--on", &target, "--name", "after", "--beside", "--progress", "none"];
+    expect_exit(&mut stend(&scratch, &words), 0);
+    support::tool(&["kill", "-INT", &running.child.id().to_string()]);
+    assert_eq!(running.wait(Duration::from_secs(30)), Some(0));
+    let shown = support::show_json(&scratch, &PathBuf::from(file));
+    let runs = shown["runs"].as_array().expect("runs");
+    assert_eq!((runs.len(), runs[0]["label"].as_str(), runs[0]["suite"].as_str()), (1, Some("after"), Some("small")));
+    let (from, to) = (runs[0]["from_ns"].as_u64(), runs[0]["to_ns"].as_u64());
+    assert!(from < to && to <= shown["span_ns"].as_u64(), "{shown:#}");
+    for chart in shown["charts"].as_array().expect("charts") {
+        assert_eq!(chart["bands"][0]["label"]["en"], "after", "{chart:#}");
+    }
+    let later = support::show_json(&scratch, &recorded(&scratch, "f.stend", 3));
+    assert!(later["runs"].is_null() && later["first_sample_unix_s"].as_i64() > Some(1_700_000_000), "{later:#}");
+}

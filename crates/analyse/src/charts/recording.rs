@@ -2,8 +2,8 @@
 
 use super::thin::{self, Join};
 use super::{SERIES_MAX, caps, events, few, from_zero, latency_axis, since, values};
-use crate::chart::{Axis, Chart, Pane, Point, Quantity, Scale, Series, Unit};
-use crate::recording_lines::{Line, Lines, RecordedDrive};
+use crate::chart::{Axis, Band, Chart, Pane, Point, Quantity, Scale, Series, Unit};
+use crate::recording_lines::{ConcurrentRun, Line, Lines, RecordedDrive};
 use std::collections::BTreeMap;
 use stend_base::{Nanos, Say, format, say, say_in};
 use stend_record::RunRecord;
@@ -22,9 +22,14 @@ pub fn charts(
     drives: &[RecordedDrive],
     temperatures: &Temperatures,
     run: &RunRecord,
+    runs: &[ConcurrentRun],
     (from, to): (Nanos, Nanos),
 ) -> Vec<Chart> {
     let (unit, label) = unit(to.saturating_sub(from));
+    let band = |run: &ConcurrentRun| {
+        let [begin, end] = [run.from, run.to].map(|at| since(from, at) / unit);
+        Band { from: begin, to: end, label: Say::same(run.called()) }
+    };
     let chart = |id: &str, title: Say, summary: Say, mut panes: Vec<Pane>| {
         panes.retain(|pane| values(&pane.series).any(|y| y != 0.0));
         let points = panes.iter_mut().flat_map(|pane| &mut pane.series).flat_map(|series| &mut series.points);
@@ -39,7 +44,7 @@ pub fn charts(
             summary,
             x,
             panes,
-            bands: Vec::new(),
+            bands: runs.iter().map(band).collect(),
             events: marks,
         })
     };

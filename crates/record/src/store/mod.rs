@@ -38,7 +38,7 @@ pub use links::make_known;
 pub use locate::{Found, Located, find, locate};
 pub use newest::{Newest, newest};
 pub use owner::Owner;
-pub use reader::{Reader, read, read_outcomes};
+pub use reader::{Reader, read, read_events, read_outcomes};
 pub use recorder::Options;
 pub use removal::{forget, may_remove, remove};
 pub use rows::SampleRows;

@@ -146,6 +146,17 @@ pub fn read_outcomes(path: &Path) -> Result<RunRecord> {
     Ok(reading.finish())
 }
 
+/// Reads the hosts of a run and what happened in it, and nothing that was measured. What waits in a spool is not there.
+///
+/// Errors as those of [`read`].
+pub fn read_events(path: &Path) -> Result<RunRecord> {
+    let (db, header, _, budget) = open_run(path)?;
+    let mut reading = Reading::new(header, budget);
+    reading.hosts(&db);
+    reading.events(&db);
+    Ok(reading.finish())
+}
+
 /// Ordinal of the last entry in the database of the run with this id; `None`: that file is of another run, or cannot be read.
 pub(super) fn written(path: &Path, id: &[u8]) -> Option<u64> {
     let (db, header, ..) = open_run(path).ok()?;

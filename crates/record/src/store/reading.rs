@@ -100,6 +100,10 @@ impl Reading {
         );
         self.io_logs(db);
         self.outcomes(db);
+        self.events(db);
+    }
+
+    pub fn events(&mut self, db: &Connection) {
         self.tail(db, "body", "event", |seen| &mut seen.events, |row| Ok(Entry::Event(json(row, 1)?)));
     }
 

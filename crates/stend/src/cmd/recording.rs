@@ -31,7 +31,8 @@ pub fn open(path: &Path, arguments: &ArgMatches, only_of_runs: &[&str]) -> Resul
 pub fn folded(rows: &SampleRows) -> (Recorded, Vec<Problem>) {
     let mut journal = Journal::new(&rows.record);
     let ends = rows.at(0).zip(rows.at(rows.len().saturating_sub(1))).unwrap_or_default();
-    let mut fold = Fold::new(ends.0, ends.1, rows.len()).of_host(rows.record.load());
+    let runs = stend_session::concurrent_runs(&rows.record, ends);
+    let mut fold = Fold::new(ends.0, ends.1, rows.len()).of_host(rows.record.load()).with_runs(runs);
     for sample in (0..rows.len()).filter_map(|index| rows.get(index)) {
         journal.add(sample.clone());
         fold.add(sample);
