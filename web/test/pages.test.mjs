@@ -85,3 +85,16 @@ test("the counter of open problems leads to a recording that has some", () => {
   assert.equal(watched.openPage({ recordings: [of("R-1", 0, 0), of("R 2", 0, 3)] }), "/journal?state=open&recording=R+2");
   assert.equal(watched.openPage({ recordings: [of("R-1", 0, 0)] }), "/journal?state=open");
 });
+
+test("a click on a chart finds what ran, happened and was wrong within half a minute", () => {
+  const s = (seconds) => seconds * 1e9;
+  const recording = { span_ns: s(1200), first_sample_unix_s: 1_700_000_000, runs: [{ run: "R-1", suite: "quick", from_ns: s(100), to_ns: s(200) }, { run: "R-2", suite: "quick", from_ns: s(400), to_ns: s(500) }], events: [s(231), s(240)].map((at_ns) => ({ at_ns, name: {} })) };
+  const problem = (id, opened, closed) => ({ id, opened_unix_s: 1_700_000_000 + opened, closed_unix_s: closed && 1_700_000_000 + closed });
+  const problems = [problem("a", 10, 20), problem("b", 10, null), problem("c", 205, 300), problem("d", 300, null)];
+  const found = watched.around(recording, problems, 205);
+  assert.deepEqual([found.from_s, found.to_s], [175, 235]);
+  assert.deepEqual([found.runs.map(({ run }) => run), found.events.length, found.problems.map(({ id }) => id)], [["R-1"], 1, ["b", "c"]]);
+  // A chart of minutes; and a recording of which a point is an hour.
+  assert.equal(watched.secondsOf({ x: { to: 20 } }, recording), 60);
+  assert.equal(watched.around({ ...recording, span_ns: s(600 * 3600) }, [], 5000).from_s, 1400);
+});

@@ -2,11 +2,11 @@
 //! memory than minutes. Pure.
 
 use crate::Chart;
-use crate::charts::recording as charts;
+use crate::charts::{events, recording as charts};
 use crate::host_rates::{self, HostRates};
 use crate::recording_lines::{ConcurrentRun, Line, Lines, RecordedDrive, Spread};
 use std::collections::BTreeMap;
-use stend_base::Nanos;
+use stend_base::{Nanos, Say};
 use stend_record::parts::ArcCounters;
 use stend_record::sample::Memory;
 use stend_record::{Event, EventKind, Health, HostInfo, HostRecord, RunRecord, Sample};
@@ -34,6 +34,8 @@ pub struct Recorded {
     pub health: BTreeMap<String, Health>,
     /// Runs of the host in that time, the oldest first.
     pub runs: Vec<ConcurrentRun>,
+    /// What happened to the host, the newest 1000 in the order of time.
+    pub events: Vec<(Nanos, Say)>,
     /// Charts over time.
     pub charts: Vec<Chart>,
 }
@@ -56,6 +58,9 @@ pub struct Fold {
 
 /// Least time between two temperatures of a drive that are kept: a month has 8640 then.
 const TEMPERATURE_EVERY: Nanos = Nanos::secs(300);
+
+/// Most events that a reader gets. By eye: a host whose devices come and go all day.
+const EVENTS_MAX: usize = 1000;
 
 impl Fold {
     /// A recording of so many samples between two times, which decide how fine its charts are.
@@ -172,6 +177,7 @@ impl Fold {
             drives,
             idle,
             runs: self.runs,
+            events: events::newest(run, from, to, EVENTS_MAX),
             health: health(&run.events),
         }
     }
@@ -299,6 +305,8 @@ mod tests {
         assert!((drives.x.to - 1000.0 / 60.0).abs() < 1e-6 && drives.x.label.en.ends_with("min"));
         assert_eq!(drives.events.iter().map(|mark| mark.name.en.as_str()).collect::<Vec<_>>(), ["sdc gone"]);
         assert_eq!(found.charts[2].panes[0].series[0].points.len(), 4);
+        let events: Vec<_> = found.events.iter().map(|(at, name)| (at.0 / 1_000_000_000, name.en.as_str())).collect();
+        assert_eq!(events, [(1500, "sdc gone")]);
     }
 
     #[test]

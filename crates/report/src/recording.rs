@@ -108,6 +108,9 @@ struct Document<'a> {
     /// Runs of the host in that time, which are bands in the charts; absent if there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     runs: Vec<ConcurrentRunOut<'a>>,
+    /// What happened to the host, the newest 1000 in the order of time; absent if nothing did.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    events: Vec<RecordedEventOut<'a>>,
     charts: &'a [Chart],
 }
 
@@ -122,6 +125,13 @@ struct ConcurrentRunOut<'a> {
     /// When it began, after the first sample.
     from_ns: u64,
     to_ns: u64,
+}
+
+#[derive(Serialize)]
+struct RecordedEventOut<'a> {
+    /// After the first sample.
+    at_ns: u64,
+    name: &'a Say,
 }
 
 #[derive(Serialize)]
@@ -166,6 +176,7 @@ pub fn recording_json(run: &RunRecord, found: &Recorded) -> String {
         drives: found.drives.iter().map(drive).collect(),
         idle: &found.idle,
         runs: found.runs.iter().map(|run| run_out(run, found.begin)).collect(),
+        events: found.events.iter().map(|(at, name)| event_out(*at, name, found.begin)).collect(),
         charts: &found.charts,
     })
 }
@@ -179,6 +190,10 @@ fn run_out(run: &ConcurrentRun, begin: Nanos) -> ConcurrentRunOut<'_> {
         from_ns: ns(run.from),
         to_ns: ns(run.to),
     }
+}
+
+fn event_out(at: Nanos, name: &Say, begin: Nanos) -> RecordedEventOut<'_> {
+    RecordedEventOut { at_ns: at.saturating_sub(begin).0, name }
 }
 
 fn spread(of: Spread) -> SpreadOut {

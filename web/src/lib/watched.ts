@@ -20,6 +20,7 @@ export type Recording = {
   label?: string | null;
   host: string;
   started_unix_s: number;
+  first_sample_unix_s: number;
   span_ns: number;
   samples: number;
   state: State;
@@ -27,8 +28,12 @@ export type Recording = {
   io_some_share?: Spread | null;
   drives: RecordedDrive[];
   idle: string[];
+  runs?: ConcurrentRun[];
+  events?: { at_ns: number; name: Say }[];
   charts: Chart[];
 };
+/** A run of the host while it was recorded; times are after the first sample. */
+export type ConcurrentRun = { run: string; suite: string; label?: string | null; from_ns: number; to_ns: number };
 
 export type Severity = "warning" | "critical";
 export type HostProblem = {
@@ -105,3 +110,28 @@ export const category = (of: string): string =>
     pool: t("pools", "пулы"),
     temperature: t("temperature", "температура"),
   })[of] ?? of;
+
+/** Seconds of a unit of the time axis of a recording, which is as long as the recording, and at least a second. */
+export const secondsOf = (chart: Chart, { span_ns }: Recording): number => Math.max(span_ns / 1e9, 1) / chart.x.to;
+
+/** Half of what counts as the same moment, in seconds. By eye: a cause may be noticed half a minute later. */
+const NEAR = 30;
+/** Places on the axis of a chart of the server: a point of a long recording is longer than a minute. */
+const PLACES = 600;
+
+export type Around = { from_s: number; to_s: number; runs: ConcurrentRun[]; events: { at_ns: number; name: Say }[]; problems: HostProblem[] };
+
+/** What ran, what happened and which problems were open around a moment, in seconds after the first sample. */
+export function around({ span_ns, first_sample_unix_s, runs = [], events = [] }: Recording, problems: HostProblem[], at: number): Around {
+  const half = Math.max(NEAR, span_ns / 1e9 / PLACES);
+  const [from_s, to_s] = [at - half, at + half];
+  const meets = (begin: number, end: number) => begin <= to_s && end >= from_s;
+  const after = (unix: number) => unix - first_sample_unix_s;
+  return {
+    from_s,
+    to_s,
+    runs: runs.filter(({ from_ns, to_ns }) => meets(from_ns / 1e9, to_ns / 1e9)),
+    events: events.filter(({ at_ns }) => meets(at_ns / 1e9, at_ns / 1e9)),
+    problems: problems.filter(({ opened_unix_s, closed_unix_s }) => meets(after(opened_unix_s), closed_unix_s ? after(closed_unix_s) : Infinity)),
+  };
+}

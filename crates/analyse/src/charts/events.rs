@@ -24,6 +24,24 @@ pub fn within(run: &RunRecord, run_start: Nanos, from: Nanos, to: Nanos) -> Vec<
     at_most(marks, EVENTS_MAX)
 }
 
+/// The newest of them, at most so many, in the order of time and with the words of the kernel.
+pub fn newest(run: &RunRecord, from: Nanos, to: Nanos, most: usize) -> Vec<(Nanos, Say)> {
+    let inside = run.events.iter().filter(|event| (from..=to).contains(&event.at));
+    let mut found: Vec<(Nanos, Say)> = inside.filter_map(|event| Some((event.at, in_full(&event.kind)?))).collect();
+    found.sort_by_key(|(at, _)| *at);
+    found.drain(..found.len().saturating_sub(most));
+    found
+}
+
+fn in_full(kind: &EventKind) -> Option<Say> {
+    let name = name(kind)?;
+    let (en, ru) = (&name.en, &name.ru);
+    Some(match kind {
+        EventKind::KernelErrors { text, .. } => say!("{en}: {text}", "{ru}: {text}"),
+        _ => name,
+    })
+}
+
 /// The first marks; the last of them says how many more there are.
 pub fn at_most(mut marks: Vec<Mark>, most: usize) -> Vec<Mark> {
     let more = caps::cut(&mut marks, most);
@@ -82,6 +100,21 @@ mod tests {
         assert_eq!(marks.len(), EVENTS_MAX);
         assert_eq!(marks[EVENTS_MAX - 1].name.en, format!("stop asked, and {EVENTS_MAX} more after it"));
         assert_eq!(marks[0].name.en, "stop asked");
+    }
+
+    #[test]
+    fn the_newest_events_are_listed_in_order_with_the_words_of_the_kernel() {
+        let mut record = crate::fixture::run().trial(0).done().record();
+        let errors = EventKind::KernelErrors { device: "sda".into(), count: 2, text: "critical medium error".into() };
+        let kinds = [errors, EventKind::StopRequested, EventKind::Note { text: "hello".into() }];
+        record.events = kinds.into_iter().zip([103, 101, 102]).map(|(kind, s)| Event::new(Nanos::secs(s), kind)).collect();
+        let listed = |from, to, most| -> Vec<String> {
+            newest(&record, Nanos::secs(from), Nanos::secs(to), most).into_iter().map(|(_, name)| name.en).collect()
+        };
+        let sda = "I/O errors of sda: critical medium error";
+        assert_eq!(listed(0, 103, 9), ["stop asked", sda]);
+        assert_eq!(listed(0, 103, 1), [sda]);
+        assert_eq!(listed(0, 102, 9), ["stop asked"]);
     }
 
     #[test]

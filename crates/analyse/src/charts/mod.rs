@@ -3,7 +3,7 @@
 mod caps;
 mod curve;
 pub(crate) mod distribution;
-mod events;
+pub(crate) mod events;
 pub(crate) mod family;
 pub(crate) mod fault;
 mod heat;
