@@ -30,6 +30,7 @@ const pages = () => {
     { path: `/tasks/${here.task}`, en: "Order it again", ru: "Заказать ещё раз", count: "dl dd a" },
     { path: "/schedules", en: "compared with", ru: "сравнение с", count: "section ul li" },
     { path: "/drives", en: "Directories are measured", ru: "Каталоги измеряются", count: "tbody tr" },
+    { path: "/drives/no-such-drive", en: "has no device no-such-drive", ru: "Устройства no-such-drive" },
     { path: "/monitoring", en: "samples:", ru: "отсчётов:", count: ".plot canvas" },
     { path: "/journal", en: "open problem", ru: "открытых проблем" },
     { path: "/runs", en: "Order", ru: "Порядок", count: "tbody tr" },
@@ -71,6 +72,35 @@ for (const look of looks) {
     await close();
   });
 }
+
+test("a drive of the list has a page with its history, also on a phone", async () => {
+  const { page, faults, close } = await open(browser, here, { lang: "ru", scheme: "light", size: PHONE });
+  await page.goto(`${here.url}/drives`);
+  const link = page.locator("tbody th a").first();
+  const device = await link.innerText();
+  await link.click();
+  await page.waitForURL(`${here.url}/drives/${encodeURIComponent(device)}`);
+  await page.getByText("Температура").first().waitFor();
+  await page.getByText("История").last().waitFor();
+  assert.deepEqual([...faults, ...(await faultsOf(page))], []);
+  await close();
+});
+
+test("a click and Enter in a chart of a recording show what was there then", async () => {
+  const { page, faults, close } = await open(browser, here, { lang: "en", scheme: "light", size: DESK });
+  await page.goto(`${here.url}/monitoring`);
+  const plot = page.locator(".plot").first();
+  await plot.locator("canvas").waitFor();
+  await plot.locator(".u-over").click();
+  await page.getByRole("button", { name: "Close" }).waitFor();
+  await page.getByRole("button", { name: "Close" }).click();
+  await plot.focus();
+  await page.keyboard.press("ArrowRight");
+  await page.keyboard.press("Enter");
+  await page.getByRole("button", { name: "Close" }).waitFor();
+  assert.deepEqual([...faults, ...(await faultsOf(page))], []);
+  await close();
+});
 
 test("a recording whose process was killed does not go on", async () => {
   const { page, faults, close } = await open(browser, here, { lang: "en", scheme: "light", size: DESK });

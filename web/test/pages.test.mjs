@@ -4,14 +4,14 @@ import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
 import { createServer } from "vite";
 
-let vite, cases, comparison, lang, order, runs, tasks, watched, words;
+let vite, cases, comparison, drives, lang, order, runs, tasks, watched, words;
 before(async () => {
   globalThis.localStorage = { getItem: () => null, setItem: () => {} };
   Object.defineProperty(globalThis, "navigator", { value: { languages: ["en"] }, configurable: true });
   vite = await createServer({ root: new URL("..", import.meta.url).pathname, server: { middlewareMode: true, ws: false, watch: null }, appType: "custom", logLevel: "error", optimizeDeps: { noDiscovery: true } });
   const load = (name) => vite.ssrLoadModule(`/src/lib/${name}.ts`);
   lang = await load("lang.svelte");
-  [cases, comparison, order, runs, tasks, watched, words] = [await load("cases"), await load("comparison"), await load("order"), await load("runs"), await load("tasks"), await load("watched"), await load("words")];
+  [cases, comparison, drives, order, runs, tasks, watched, words] = [await load("cases"), await load("comparison"), await load("drives"), await load("order"), await load("runs"), await load("tasks"), await load("watched"), await load("words")];
 });
 after(() => vite?.close());
 
@@ -97,4 +97,26 @@ test("a click on a chart finds what ran, happened and was wrong within half a mi
   // A chart of minutes; and a recording of which a point is an hour.
   assert.equal(watched.secondsOf({ x: { to: 20 } }, recording), 60);
   assert.equal(watched.around({ ...recording, span_ns: s(600 * 3600) }, [], 5000).from_s, 1400);
+});
+
+test("a drive has what lies on it, its own lines in the charts, and a link that is narrower than possible is marked", () => {
+  lang.setLang("en");
+  const of = (name, depth) => ({ device: { name, depth } });
+  const inventory = { devices: [of("sda", 0), of("sda1", 1), of("dm-0", 2), of("sdb", 0), of("sdb1", 1)] };
+  const above = (name) => drives.tree(inventory, name)?.above.map(({ device }) => device.name);
+  assert.deepEqual([above("sda"), above("sda1"), above("sdb"), above("sdc")], [["sda1", "dm-0"], ["dm-0"], ["sdb1"], undefined]);
+
+  const line = (en) => ({ name: { en, ru: en } });
+  const charts = [{ id: "recording-drives", panes: [{ series: [line("sda"), line("sdb")] }, { series: [line("sda")] }] }, { id: "recording-host", panes: [{ series: [line("busy")] }] }];
+  const own = drives.chartsOf(charts, "sdb");
+  assert.deepEqual(own.map(({ id, panes }) => [id, panes.map(({ series }) => series.map(({ name }) => name.en))]), [["recording-drives", [["sdb"]]]]);
+
+  const link = (device, width) => ({ device, now: { width, speed_mt_per_s: 16_000 }, best: { width: 4, speed_mt_per_s: 16_000 }, corrected: null });
+  const links = drives.links({ links: [link("sda", 2), link("sdb", 4)] }, "sda").map(({ text, narrow }) => [text.replaceAll("\u00a0", "_"), narrow]);
+  assert.deepEqual(links, [["×2 · 16_GT/s (possible ×4 · 16_GT/s)", true]]);
+
+  const parts = { temperatures: [{ device: "sda", milli_celsius: 41_500, warning: 70_000, critical: 0 }] };
+  assert.deepEqual(drives.temperature(parts, "sda", null), { celsius: 42, warning: 70, critical: null });
+  assert.equal(drives.temperature(parts, "sda", { celsius: 39 }).celsius, 39);
+  assert.equal(drives.temperature(parts, "sdb", null), null);
 });

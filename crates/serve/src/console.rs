@@ -8,7 +8,7 @@ pub use files::FILES;
 /// The page behind every address of the console. It holds no data and no script, and names the files.
 pub const PAGE: &str = include_str!("../assets/console/index.html");
 
-/// Pages that are not about one run or task.
+/// Pages that are not about one run, task or drive.
 const PAGES: [&str; 16] = [
     "/",
     "/order",
@@ -35,7 +35,7 @@ pub fn file(path: &str) -> Option<(&'static str, &'static str)> {
 
 /// Whether a path is a page of the console.
 pub fn is_page(path: &str) -> bool {
-    let named = path.strip_prefix("/runs/").or_else(|| path.strip_prefix("/tasks/"));
+    let named = ["/runs/", "/tasks/", "/drives/"].iter().find_map(|of| path.strip_prefix(of));
     PAGES.contains(&path) || named.is_some_and(|name| !name.is_empty() && !name.contains('/'))
 }
 
@@ -63,7 +63,7 @@ mod tests {
 
     #[test]
     fn only_pages_of_the_console_are_pages_of_the_console() {
-        assert!(["/", "/runs/R-1", "/tasks/a"].into_iter().all(is_page));
+        assert!(["/", "/runs/R-1", "/tasks/a", "/drives/nvme0n1"].into_iter().all(is_page));
         for other in ["", "//", "//x", "/runs/", "/runs/a/b", "/api", "/login", "/x", "runs", "/compare/", "https://x/"]
         {
             assert!(!is_page(other), "{other}");

@@ -48,11 +48,13 @@ export function follow(event: MouseEvent): void {
   go(link.pathname + link.search + link.hash);
 }
 
-const PAGES = /^\/($|order$|tasks$|tasks\/[^/]+$|runs$|runs\/[^/]+$|compare$|schedules$|history$|audit$|import$|drives$|monitoring$|journal$|suites$|settings$|tokens$|changes$)/;
+const PAGES = /^\/($|order$|tasks$|tasks\/[^/]+$|runs$|runs\/[^/]+$|compare$|schedules$|history$|audit$|import$|drives$|drives\/[^/]+$|monitoring$|journal$|suites$|settings$|tokens$|changes$)/;
 
 addEventListener("popstate", take);
 
 export const runPage = (name: string): string => `/runs/${encodeURIComponent(name)}`;
+
+export const drivePage = (device: string): string => `/drives/${encodeURIComponent(device)}`;
 
 export const taskPage = (id: string): string => `/tasks/${encodeURIComponent(id)}`;
 

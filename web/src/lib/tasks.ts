@@ -27,12 +27,26 @@ export type TaskList = { tasks: Task[]; left_out: number };
 export type Validated = { work: string; on: string[]; loads: string[]; confirms: string[]; overwrites_signatures: string[]; commands: boolean; builds: boolean };
 
 export type Signature = { name: string; label: string | null };
-export type Device = { name: string; kind: string; depth: number; identity: string | null; model: string | null; size: number; is_virtual: boolean; rotational: boolean | null };
+export type Device = { name: string; kind: string; depth: number; identity: string | null; model: string | null; firmware: string | null; transport: string | null; size: number; is_virtual: boolean; rotational: boolean | null };
 export type Access = "own_directory" | "nowhere" | { confirm: { identity: string; signatures: string[] } } | { refused: Refusal[] };
 export type Refusal = string | Record<string, Record<string, string | number>>;
-export type Health = { passed: boolean | null; critical_warning?: number | null; celsius: number | null; used_percent: number | null; media_errors: number | null };
+export type Health = {
+  passed: boolean | null;
+  critical_warning?: number | null;
+  celsius: number | null;
+  used_percent: number | null;
+  spare_percent: number | null;
+  media_errors: number | null;
+  power_on_hours: number | null;
+  bytes_written?: number | null;
+  unsafe_shutdowns?: number | null;
+  hot_minutes?: number | null;
+};
 export type Drive = { device: Device; path: string; serial: string | null; signatures: Signature[]; mounted: string[]; access: Access; health: Health | null };
-export type Inventory = { host: { hostname: string; os: string; kernel: string; cpu_model: string; cpus: number; memory: number; root: boolean }; devices: Drive[] };
+export type Inventory = { host: { hostname: string; os: string; kernel: string; cpu_model: string; cpus: number; memory: number; root: boolean }; devices: Drive[]; parts: Parts };
+type Link = { speed_mt_per_s: number; width: number };
+/** Links and temperatures of drives, by kernel name. */
+export type Parts = { links: { device: string; address: string; now: Link; best: Link; corrected: number | null }[]; temperatures: { device: string; milli_celsius: number; warning: number | null; critical: number | null }[] };
 
 type Target = { named: string; path: string; identity: string | null; size: number; signatures: Signature[]; devices: Device[] };
 export type Preview = {
