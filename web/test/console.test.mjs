@@ -125,7 +125,7 @@ test("a link to a page leads there after signing in, and signing out ends the se
   await page.click("button");
   await page.waitForURL(wanted);
   await page.goto(`${here.url}/settings`);
-  await page.click("form button");
+  await page.click('form[action="/logout"] button');
   await page.waitForURL(`${here.url}/login`);
   assert.equal((await page.request.get(`${here.url}/api/v1/runs`)).status(), 401);
   await context.close();

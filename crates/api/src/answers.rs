@@ -74,3 +74,21 @@ pub struct OpenOfRecording {
     /// Warnings.
     pub warning: usize,
 }
+
+/// What became of test messages, as `stend record --notify FILE --test --json` prints it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct NoticesTest {
+    /// In the order of the file.
+    pub receivers: Vec<NoticeTest>,
+}
+
+/// What became of one of them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct NoticeTest {
+    /// Name of the receiver.
+    pub name: String,
+    /// It was taken.
+    pub sent: bool,
+    /// Why it was not.
+    pub why: Option<Say>,
+}

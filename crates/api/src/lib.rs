@@ -23,7 +23,7 @@ mod user_routes;
 mod users;
 mod watching_routes;
 
-pub use answers::{CertificateHealth, Health, OpenOfRecording, OpenProblems, StopAsked};
+pub use answers::{CertificateHealth, Health, NoticeTest, NoticesTest, OpenOfRecording, OpenProblems, StopAsked};
 pub use cron::Cron;
 pub use filter::{Filter, Listed, Sort, StateFilter};
 pub use live::{Cursor, Figures, Finished, Happened, LiveState, Progress, Second};

@@ -84,6 +84,11 @@ pub enum Request {
         /// Its name in the list.
         recording: String,
     },
+    /// Send a test message to every receiver of a file.
+    TestNotices {
+        /// Its path on the machine of the server.
+        file: String,
+    },
     /// How many problems are open where a recording is written now.
     OpenProblems,
     /// What the server knows, for Prometheus.

@@ -241,6 +241,7 @@ pub const ROUTES: &[Route] = &[
     MUTE,
     UNMUTE,
     OPEN_PROBLEMS,
+    TEST_NOTICES,
     METRICS,
     Route {
         path: "/api/v1/suites",

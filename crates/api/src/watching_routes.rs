@@ -77,6 +77,31 @@ pub(crate) const OPEN_PROBLEMS: Route = Route {
     ..Route::READ
 };
 
+pub(crate) const TEST_NOTICES: Route = Route {
+    method: Method::Post,
+    role: Role::Admin,
+    body: Body::None,
+    path: "/api/v1/notices/test",
+    operation: "testNotices",
+    about: || {
+        say!(
+            "sends a test message to each receiver of a file on this machine, and says which took it",
+            "отправляет пробное сообщение каждому получателю из файла на этой машине и говорит, кто его принял"
+        )
+    },
+    parameters: &[Parameter {
+        name: "file",
+        place: Location::Required,
+        takes: Takes::Text,
+        about: || {
+            say!("absolute path of the file, as `--notify` takes it", "абсолютный путь файла, как в ключе `--notify`")
+        },
+    }],
+    answers: &[Answer { media: JSON, schema: Schema::Type("answers.rs", "NoticesTest") }],
+    command: "stend record --notify FILE --test --json",
+    make: |values, _| Request::TestNotices { file: values.name("file") },
+};
+
 /// Prometheus asks for this path unless its configuration names another.
 pub(crate) const METRICS: Route = Route {
     path: "/metrics",

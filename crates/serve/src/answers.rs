@@ -6,7 +6,7 @@ use crate::clock::now_unix;
 use crate::confirmations::Confirmed;
 use crate::hosts_now::HostsNow;
 use crate::journal;
-use crate::printed::printed;
+use crate::printed::{printed, printed_in_any_case};
 use crate::run_file::{self, RunFile};
 use crate::schedules::Schedules;
 use crate::summary;
@@ -227,9 +227,20 @@ impl Results {
                 self.users.revoke(id, (sender, what), now_unix())?;
                 json(pretty(&self.users.list()?))
             }
+            Request::TestNotices { file } => self.test_notices(file)?,
             Request::AuditLog { limit } => json(pretty(&self.users.changes(*limit)?)),
             _ => return Ok(None),
         }))
+    }
+
+    /// Sends a test message to each receiver of a file on this machine, as the command line does.
+    fn test_notices(&self, file: &str) -> Result<Answer> {
+        if !Path::new(file).is_absolute() {
+            return Err(Error::usage(say!("`{file}` is no absolute path", "`{file}` — не абсолютный путь")));
+        }
+        let body = printed_in_any_case(&self.program, &["record", "--notify", file, "--test", "--json"])?;
+        let change = Some(Change { before: String::new(), after: "test messages were sent".into() });
+        Ok(Answer { body, change, ..json(String::new()) })
     }
 
     /// The run of a file of results.

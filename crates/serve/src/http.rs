@@ -287,6 +287,7 @@ fn is_slow(asked: &Request) -> bool {
             | Unacknowledge { .. }
             | Mute { .. }
             | Unmute { .. }
+            | TestNotices { .. }
     )
 }
 

@@ -165,6 +165,36 @@ fn over_a_server(scratch: &Scratch, recording: &str, id: &str) {
 }
 
 #[test]
+fn a_server_sends_test_messages_for_an_admin_and_says_who_took_one() {
+    let scratch = Scratch::new();
+    let server = Server::start(&scratch, &[]);
+    let [socket, absent] = ["log", "absent"].map(|name| scratch.join(name).display().to_string());
+    let log = UnixDatagram::bind(&socket).expect("a socket");
+    let there = |name: &str, socket: &str| format!("{name}: {{syslog: {{socket: {socket}}}}}");
+    let receivers = format!("receivers: {{{}, {}}}\n", there("good", &socket), there("bad", &absent));
+    let ask = |file: &str| {
+        let escaped = file.replace('/', "%2F");
+        server.with_token(&format!("POST /api/v1/notices/test?file={escaped}"), &[])
+    };
+    let reply = ask(&scratch.file("r.yaml", &receivers));
+    assert_eq!(reply.status, 200, "{}", reply.text());
+    let told = reply.json();
+    let of = |name: &str| {
+        let mut all = told["receivers"].as_array().expect("a list").iter();
+        all.find(|one| one["name"] == name).expect("a receiver").clone()
+    };
+    assert!(of("good")["sent"] == true && of("good")["why"].is_null(), "{told:#}");
+    assert!(of("bad")["sent"] == false && of("bad")["why"]["ru"].is_string(), "{told:#}");
+    assert!(next_line(&log).contains("stend"));
+    assert_eq!(server.get("/api/v1/audit-log").json()["changes"][0]["after"], "test messages were sent");
+    // Where nothing was sent, why not.
+    for file in ["/no/such/file", "r.yaml"] {
+        let reply = ask(file);
+        assert!(reply.status == 400 && reply.json()["detail"].as_str().is_some_and(|why| why.contains(file)), "{file}");
+    }
+}
+
+#[test]
 fn what_names_no_problem_or_no_recording_is_refused_and_a_hostile_file_of_marks_hides_no_problem() {
     let _turn = host_turn();
     let scratch = Scratch::new();
