@@ -107,7 +107,8 @@ mod tests {
         let mut record = crate::fixture::run().trial(0).done().record();
         let errors = EventKind::KernelErrors { device: "sda".into(), count: 2, text: "critical medium error".into() };
         let kinds = [errors, EventKind::StopRequested, EventKind::Note { text: "hello".into() }];
-        record.events = kinds.into_iter().zip([103, 101, 102]).map(|(kind, s)| Event::new(Nanos::secs(s), kind)).collect();
+        record.events =
+            kinds.into_iter().zip([103, 101, 102]).map(|(kind, s)| Event::new(Nanos::secs(s), kind)).collect();
         let listed = |from, to, most| -> Vec<String> {
             newest(&record, Nanos::secs(from), Nanos::secs(to), most).into_iter().map(|(_, name)| name.en).collect()
         };

@@ -6,8 +6,8 @@ use crate::parts::{ArcCounters, Parts};
 use crate::recording::{Recording, Retention, Tier};
 use crate::run::RunHeader;
 use crate::sample::{DiskCounters, Sample};
-use crate::store::{SampleRows, newest};
 use crate::store::recorder::Recorder;
+use crate::store::{SampleRows, newest};
 use stend_base::{Bytes, Kind, Nanos, say};
 
 fn header(retention: Retention) -> RunHeader {
