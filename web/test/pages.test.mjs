@@ -4,14 +4,14 @@ import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
 import { createServer } from "vite";
 
-let vite, cases, comparison, drives, lang, order, runs, tasks, watched, words;
+let vite, cases, cluster, comparison, drives, lang, order, runs, tasks, watched, words;
 before(async () => {
   globalThis.localStorage = { getItem: () => null, setItem: () => {} };
   Object.defineProperty(globalThis, "navigator", { value: { languages: ["en"] }, configurable: true });
   vite = await createServer({ root: new URL("..", import.meta.url).pathname, server: { middlewareMode: true, ws: false, watch: null }, appType: "custom", logLevel: "error", optimizeDeps: { noDiscovery: true } });
   const load = (name) => vite.ssrLoadModule(`/src/lib/${name}.ts`);
   lang = await load("lang.svelte");
-  [cases, comparison, drives, order, runs, tasks, watched, words] = [await load("cases"), await load("comparison"), await load("drives"), await load("order"), await load("runs"), await load("tasks"), await load("watched"), await load("words")];
+  [cases, cluster, comparison, drives, order, runs, tasks, watched, words] = [await load("cases"), await load("cluster"), await load("comparison"), await load("drives"), await load("order"), await load("runs"), await load("tasks"), await load("watched"), await load("words")];
 });
 after(() => vite?.close());
 
@@ -119,4 +119,24 @@ test("a drive has what lies on it, its own lines in the charts, and a link that 
   assert.deepEqual(drives.temperature(parts, "sda", null), { celsius: 42, warning: 70, critical: null });
   assert.equal(drives.temperature(parts, "sda", { celsius: 39 }).celsius, 39);
   assert.equal(drives.temperature(parts, "sdb", null), null);
+});
+
+test("hosts are summed where each has a value, on the time that all have, and never one host twice", () => {
+  lang.setLang("en");
+  // A point a second on an axis of seconds: `rate` operations each.
+  const of = (host, first, seconds, rate, gap = -1) => ({
+    host, first_sample_unix_s: first, span_ns: seconds * 1e9,
+    charts: [{ id: "recording-total", x: { to: seconds }, panes: [{ y: { unit: "plain" }, series: [{ points: Array.from({ length: seconds }, (_, s) => ({ x: s + 0.5, y: s === gap ? null : rate })) }] }] }],
+  });
+  const [a, b] = [of("a", 1000, 10, 100), of("b", 1004, 10, 20, 1)];
+  assert.deepEqual(cluster.common([a, b]), { from: 1004, to: 1010 });
+  const [iops, bytes] = cluster.cluster([a, b]).panes;
+  assert.deepEqual(iops.series.map(({ name }) => name.en), ["all hosts", "a", "b"]);
+  assert.deepEqual(iops.series.map(({ points }) => points.map(({ y }) => y)), [[120, null, 120, 120, 120, 120], [100, 100, 100, 100, 100, 100], [20, null, 20, 20, 20, 20]]);
+  // Drives that moved no bytes have no such pane.
+  assert.ok(bytes.series.every(({ points }) => points.every(({ y }) => y === 0)));
+  assert.equal(cluster.cluster([a, of("b", 2000, 10, 1)]), null);
+  assert.match(cluster.refusal([a, of("b", 2000, 10, 1)]), /no time in common/);
+  assert.match(cluster.refusal([a, of("a", 1000, 10, 1)]), /count twice/);
+  assert.equal(cluster.refusal([a, b]), "");
 });

@@ -293,8 +293,8 @@ mod tests {
     fn charts_of_a_recording_have_few_points_with_their_peaks_and_its_events() {
         let found = folded(1000);
         let ids: Vec<&str> = found.charts.iter().map(|chart| chart.id.as_str()).collect();
-        assert_eq!(ids, ["recording-drives", "recording-host", "recording-temperatures"]);
-        let drives = &found.charts[0];
+        assert_eq!(ids, ["recording-total", "recording-drives", "recording-host", "recording-temperatures"]);
+        let drives = &found.charts[1];
         let iops = &drives.panes[0].series[0];
         assert!(iops.points.len() <= 600, "{}", iops.points.len());
         assert!(
@@ -304,7 +304,7 @@ mod tests {
         // A quarter of an hour is in minutes.
         assert!((drives.x.to - 1000.0 / 60.0).abs() < 1e-6 && drives.x.label.en.ends_with("min"));
         assert_eq!(drives.events.iter().map(|mark| mark.name.en.as_str()).collect::<Vec<_>>(), ["sdc gone"]);
-        assert_eq!(found.charts[2].panes[0].series[0].points.len(), 4);
+        assert_eq!(found.charts[3].panes[0].series[0].points.len(), 4);
         let events: Vec<_> = found.events.iter().map(|(at, name)| (at.0 / 1_000_000_000, name.en.as_str())).collect();
         assert_eq!(events, [(1500, "sdc gone")]);
     }

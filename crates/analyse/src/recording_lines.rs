@@ -155,21 +155,41 @@ impl Lines {
 
     /// Points of a line in seconds since the start; a stretch without values is a gap.
     pub fn points(&self, (line, device): Key<'_>) -> Vec<Point> {
+        let of = |of: &Place| {
+            let envelope = (of.low < of.high).then_some((of.low, of.high));
+            (of.weight > 0.0).then(|| (of.sum / of.weight, envelope))
+        };
+        self.drawn(self.of.get(&(line, device.to_string())).into_iter().flatten().map(of))
+    }
+
+    /// The same of what several devices do together. Smallest and largest of a sum are not known.
+    pub fn together(&self, line: Line, devices: &[&str]) -> Vec<Point> {
+        let all: Vec<&Vec<Place>> =
+            devices.iter().filter_map(|device| self.of.get(&(line, device.to_string()))).collect();
+        let places = all.iter().map(|places| places.len()).max().unwrap_or(0);
+        let of = |index: usize| {
+            let here = all.iter().filter_map(|places| places.get(index)).filter(|place| place.weight > 0.0);
+            here.map(|place| place.sum / place.weight).reduce(|a, b| a + b).map(|sum| (sum, None))
+        };
+        self.drawn((0..places).map(of))
+    }
+
+    /// Points of places in their order, each with its mean and what was smallest and largest; `None`: it is empty.
+    fn drawn(&self, places: impl Iterator<Item = Option<(f64, Option<(f64, f64)>)>>) -> Vec<Point> {
         let place = self.place.as_secs();
         let mut points: Vec<Point> = Vec::new();
         let mut empty = 0;
-        for (index, of) in self.of.get(&(line, device.to_string())).into_iter().flatten().enumerate() {
+        for (index, of) in places.enumerate() {
             let x = (index as f64 + 0.5) * place;
-            if of.weight <= 0.0 {
+            let Some((mean, envelope)) = of else {
                 empty += 1;
                 continue;
-            }
+            };
             if empty >= GAP && !points.is_empty() {
                 points.push(Point { x: x - place, y: None, envelope: None });
             }
             empty = 0;
-            let envelope = (of.low < of.high).then_some((of.low, of.high));
-            points.push(Point { x, y: Some(of.sum / of.weight), envelope });
+            points.push(Point { x, y: Some(mean), envelope });
         }
         points
     }
@@ -194,6 +214,21 @@ mod tests {
         assert_eq!(points[1], Point { x: 3.0, y: Some(5.0), envelope: None });
         assert_eq!(lines.spread((Line::ReadLatency, "sda")), Some(Spread { mean: 205.0 / 101.0, max: 11.0 }));
         assert_eq!(lines.spread((Line::ReadLatency, "sdb")), None);
+    }
+
+    #[test]
+    fn drives_together_do_the_sum_of_what_each_does_and_one_that_is_away_does_nothing() {
+        let mut lines = Lines::new(Nanos(0), Nanos::secs(4), 5);
+        for (device, values) in [("sda", [Some(10.0), Some(20.0), None, None]), ("sdb", [Some(1.0), None, None, None])]
+        {
+            for (s, value) in (1..).zip(values) {
+                lines.add((Line::Iops, device), &step(s), value, 1.0);
+            }
+        }
+        lines.add((Line::Iops, "md0"), &step(1), Some(11.0), 1.0);
+        let sums: Vec<_> = lines.together(Line::Iops, &["sda", "sdb"]).into_iter().map(|p| (p.x, p.y)).collect();
+        assert_eq!(sums, [(0.5, Some(11.0)), (1.5, Some(20.0))]);
+        assert_eq!(lines.together(Line::Iops, &["sdz"]), []);
     }
 
     #[test]

@@ -51,7 +51,17 @@ pub fn charts(
     let (shown, left_out) = busiest(drives);
     let title = say!("Drives over time", "Накопители по времени");
     let summary = caps::left_out(of_drives(&shown), &say!("Drives", "Накопители"), left_out);
+    let together = say!(
+        "Sums of the drives themselves: arrays and mappings above them do the same I/Os once more.",
+        "Суммы самих накопителей: массивы и отображения над ними выполняют те же операции ещё раз."
+    );
     let charts = [
+        chart(
+            "recording-total",
+            say!("All drives together", "Все накопители вместе"),
+            together,
+            total_panes(lines, drives),
+        ),
         chart("recording-drives", title, summary, drive_panes(lines, &shown)).map(caps::merged),
         chart("recording-host", say!("The host over time", "Хост по времени"), of_host(lines), host_panes(lines))
             .map(caps::merged),
@@ -113,6 +123,22 @@ fn drive_panes(lines: &Lines, shown: &[&RecordedDrive]) -> Vec<Pane> {
         Pane::lines(latency_axis(say!("mean write latency", "средняя задержка записи"), &write), write),
         Pane::lines(from_zero(say!("I/Os in flight", "операций в очереди"), Unit::Plain, &queue), queue),
         Pane::lines(Axis::new(share, Scale::Linear, Unit::Share, 0.0, 1.0), busy),
+    ]
+}
+
+/// What the drives do together. Only sums of like things: a mean latency of several drives would be of none of them.
+fn total_panes(lines: &Lines, drives: &[RecordedDrive]) -> Vec<Pane> {
+    let own: Vec<&str> = drives.iter().filter(|drive| drive.kind == "disk").map(|drive| drive.name.as_str()).collect();
+    let of = |line: Line, quantity: Quantity| -> Vec<Series> {
+        let points = lines.together(line, &own);
+        let dots = few(&points);
+        vec![Series { dots, ..Series::line(say!("all drives", "все накопители"), quantity, points) }]
+    };
+    let (iops, bytes) = (of(Line::Iops, Quantity::Iops), of(Line::Throughput, Quantity::Throughput));
+    let label = say!("throughput, MB/s", "пропускная способность, МБ/с");
+    vec![
+        Pane::lines(from_zero(Say::same("IOPS"), Unit::Plain, &iops), iops),
+        Pane::lines(from_zero(label, Unit::BytesPerSecond, &bytes), bytes),
     ]
 }
 
