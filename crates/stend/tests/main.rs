@@ -1,6 +1,7 @@
 //! Everything that is tested with the real binary, in one program: `cargo test -p stend --test e2e -- verbs::` has one part of it.
 #![allow(clippy::print_stderr, reason = "a skipped test says so")]
 
+mod api_answers;
 mod arms;
 mod audit;
 mod backup;

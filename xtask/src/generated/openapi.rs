@@ -71,7 +71,7 @@ fn operation(
 ) -> Result<Value, String> {
     let mut content = Map::new();
     for Answer { media, schema } in route.answers {
-        content.insert(media_type(media), answer(types, route, schema, components)?);
+        content.insert(media_type(media), answer(types, media, schema, components)?);
     }
     let mut responses = json!({"200": {"description": (route.about)().en, "content": content}});
     let has_tag = route.parameters.iter().any(|parameter| parameter.name == "If-None-Match");
@@ -167,7 +167,7 @@ fn parameter(parameter: &Parameter) -> Value {
     }
 }
 
-fn answer(types: &Types, route: &Route, schema: &Schema, components: &mut Map<String, Value>) -> Result<Value, String> {
+fn answer(types: &Types, media: &str, schema: &Schema, components: &mut Map<String, Value>) -> Result<Value, String> {
     Ok(match schema {
         Schema::Document(name) => json!({"schema": add(name, super::outputs::schema(types, name)?, components)}),
         Schema::Documents(name) => {
@@ -183,7 +183,7 @@ fn answer(types: &Types, route: &Route, schema: &Schema, components: &mut Map<St
             }
             json!({"schema": {"type": "string", "description": "server-sent events; `x-events` has the data of each"}, "x-events": known})
         }
-        Schema::Opaque if route.answers[0].media == "application/json" => json!({"schema": {"type": "object"}}),
+        Schema::Opaque if media == "application/json" => json!({"schema": {"type": "object"}}),
         Schema::Opaque => json!({}),
     })
 }

@@ -5,6 +5,7 @@ pub mod far;
 pub mod fixed_run;
 pub mod lab;
 pub mod libvirt;
+pub mod schema;
 pub mod session;
 pub mod stand;
 
