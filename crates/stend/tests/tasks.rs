@@ -220,10 +220,20 @@ fn a_task_waits_for_another_on_the_same_drive_and_leaves_the_queue_on_request() 
     let scratch = Scratch::new();
     let server = Server::start(&scratch, &[]);
     let (first, second) = (order(&scratch, &long(), "t"), order(&scratch, SMALL, "u"));
-    put(&server, "a", &first);
+    // It does not matter who sends an order.
+    let operator = |name: &str| {
+        let issued = with_body(&server, &format!("PUT /api/v1/tokens/{name}?role=operator&days=1"), "").json();
+        format!("Authorization: Bearer {}", issued["secret"].as_str().expect("a secret"))
+    };
+    let given = |by: &str, id: &str, order: &str| {
+        let length = format!("Content-Length: {}", order.len());
+        assert_eq!(server.ask(&format!("PUT /api/v1/tasks/{id}"), &[by, &length], order).status, 201, "{id}");
+    };
+    let (anna, boris) = (operator("anna"), operator("boris"));
+    given(&anna, "a", &first);
     wait(&server, "a", "measures", |task| measures(&scratch, task));
-    put(&server, "b", &second);
-    put(&server, "c", &second);
+    given(&boris, "b", &second);
+    given(&anna, "c", &second);
     let waits = |id: &str| wait(&server, id, "waits", |task| task["reason"].is_object());
     for id in ["b", "c"] {
         let waiting = waits(id);
