@@ -337,6 +337,26 @@ test("a page of the list is asked for once, and dropped when the filter has chan
   await close();
 });
 
+test("older tasks and changes come page by page", async () => {
+  const { page, faults, close } = await open(browser, here, DESK_EN);
+  const [first, second] = (await ask(here, "GET", "tasks?limit=2")).tasks;
+  await page.route(/\/tasks\?limit=200$/, (route) => route.fulfill({ json: { tasks: [first], left_out: 1, next: first.id } }));
+  await page.route(/\/tasks\?limit=200&cursor=/, (route) => route.fulfill({ json: { tasks: [first, second], left_out: 0, next: null } }));
+  const change = (number) => ({ number, at_unix: 1, who: "anna", what: `change ${number}`, before: "", after: "" });
+  await page.route(/\/audit-log\?limit=200$/, (route) => route.fulfill({ json: { changes: [change(2)], next: 2 } }));
+  await page.route(/\/audit-log\?limit=200&cursor=2$/, (route) => route.fulfill({ json: { changes: [change(1)], next: null } }));
+  for (const path of ["/tasks", "/changes"]) {
+    await page.goto(here.url + path);
+    const more = page.getByRole("button", { name: "Show more" });
+    // Two clicks before an answer are one question, and a task that stands there already is shown once.
+    await more.evaluate((button) => (button.click(), button.click()));
+    await more.waitFor({ state: "detached" });
+    assert.equal(await page.locator("tbody tr").count(), 2, path);
+  }
+  assert.deepEqual(faults, []);
+  await close();
+});
+
 test("a run that has ended is not shown as running for ever", async () => {
   const { page, faults, close } = await open(browser, here, DESK_EN);
   const [run] = here.recorded;

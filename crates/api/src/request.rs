@@ -204,8 +204,10 @@ pub enum Request {
     },
     /// Who changed what.
     AuditLog {
-        /// Most changes.
+        /// Most changes of the page.
         limit: usize,
+        /// Number of the change that the page before ended with.
+        cursor: Option<usize>,
     },
     /// Tasks, newest first.
     Tasks {
@@ -213,6 +215,8 @@ pub enum Request {
         limit: usize,
         /// Only those in this state.
         state: Option<TaskState>,
+        /// Id of the task that the page before ended with.
+        cursor: Option<String>,
     },
     /// A task.
     Task {
@@ -400,7 +404,7 @@ pub(crate) mod make {
 
     pub fn tasks(values: &Values, _: String) -> Request {
         let state = values.text("state").and_then(|word| TaskState::of(&word));
-        Request::Tasks { limit: values.count("limit").unwrap_or(PAGE), state }
+        Request::Tasks { limit: values.count("limit").unwrap_or(PAGE), state, cursor: values.text("cursor") }
     }
 
     pub fn put_schedule(values: &Values, order: String) -> Request {
@@ -421,6 +425,6 @@ pub(crate) mod make {
     }
 
     pub fn audit_log(values: &Values, _: String) -> Request {
-        Request::AuditLog { limit: values.count("limit").unwrap_or(PAGE) }
+        Request::AuditLog { limit: values.count("limit").unwrap_or(PAGE), cursor: values.count("cursor") }
     }
 }

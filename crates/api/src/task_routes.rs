@@ -102,10 +102,13 @@ pub(crate) const PUT_TASK: Route = Route {
 pub(crate) const TASKS: Route = Route {
     path: "/api/v1/tasks",
     operation: "tasks",
-    about: || say!("tasks, newest first", "задачи, новые сверху"),
+    about: || say!("tasks in pages, newest first", "задачи страницами, новые сверху"),
     parameters: &[
         query("state", Takes::Choice(&TaskState::WORDS), || say!("how far it is", "состояние")),
-        query("limit", Takes::Count(PAGE_MAX), || say!("most tasks, 50 by default", "сколько задач, по умолчанию 50")),
+        query("limit", Takes::Count(PAGE_MAX), || {
+            say!("most tasks of a page, 50 by default", "сколько задач на странице, по умолчанию 50")
+        }),
+        query("cursor", Takes::TaskId, || say!("`next` of the page before", "`next` предыдущей страницы")),
     ],
     answers: &[Answer { media: JSON, schema: Schema::Type("tasks.rs", "TaskList") }],
     make: make::tasks,

@@ -99,6 +99,8 @@ pub struct TaskList {
     pub tasks: Vec<Task>,
     /// How many older ones there are.
     pub left_out: usize,
+    /// The `cursor` of the next page, if there is one.
+    pub next: Option<String>,
 }
 
 /// What an order asks for, if it can be read.

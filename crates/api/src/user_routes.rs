@@ -92,13 +92,16 @@ pub(crate) const AUDIT_LOG: Route = Route {
     operation: "auditLog",
     about: || {
         say!(
-            "who changed what, newest first: tasks that were given or stopped, tokens",
-            "кто что изменил, новое сверху: заказанные и остановленные задачи, токены"
+            "who changed what, in pages, newest first: tasks that were given or stopped, tokens",
+            "кто что изменил, страницами, новое сверху: заказанные и остановленные задачи, токены"
         )
     },
-    parameters: &[query("limit", Takes::Count(PAGE_MAX), || {
-        say!("most changes, 50 by default", "сколько изменений, по умолчанию 50")
-    })],
+    parameters: &[
+        query("limit", Takes::Count(PAGE_MAX), || {
+            say!("most changes of a page, 50 by default", "сколько изменений на странице, по умолчанию 50")
+        }),
+        query("cursor", Takes::Count(usize::MAX), || say!("`next` of the page before", "`next` предыдущей страницы")),
+    ],
     answers: &[Answer { media: JSON, schema: Schema::Type("users.rs", "AuditLog") }],
     command: "",
     make: make::audit_log,

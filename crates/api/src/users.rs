@@ -106,8 +106,10 @@ pub struct AuditLog {
     pub schema: &'static str,
     /// Raised when a field changes its meaning or goes away; new fields do not raise it.
     pub schema_version: u32,
-    /// The newest of them.
+    /// Those of this page.
     pub changes: Vec<AuditEntry>,
+    /// The `cursor` of the next page, if there is one.
+    pub next: Option<i64>,
 }
 
 #[cfg(test)]

@@ -183,7 +183,9 @@ impl Results {
                 let change = is_new.then_some(Change { before: String::new(), after });
                 Answer { status: if is_new { 201 } else { 200 }, change, ..json(pretty(&task)) }
             }
-            Request::Tasks { limit, state } => json(pretty(&self.tasks.list(*limit, *state))),
+            Request::Tasks { limit, state, cursor } => {
+                json(pretty(&self.tasks.list(*limit, *state, cursor.as_deref())?))
+            }
             Request::Task { id } => json(pretty(&self.tasks.get(id)?)),
             Request::TaskOrder { id } => plain(self.tasks.order(id)?.into_bytes()),
             Request::TaskLog { id } => plain(self.tasks.log(id)?),
@@ -228,7 +230,7 @@ impl Results {
                 json(pretty(&self.users.list()?))
             }
             Request::TestNotices { file } => self.test_notices(file)?,
-            Request::AuditLog { limit } => json(pretty(&self.users.changes(*limit)?)),
+            Request::AuditLog { limit, cursor } => json(pretty(&self.users.changes(*limit, *cursor)?)),
             _ => return Ok(None),
         }))
     }

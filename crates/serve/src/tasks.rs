@@ -216,14 +216,21 @@ impl Tasks {
         found.map(|known| known.task.clone()).ok_or_else(|| unknown(id))
     }
 
-    /// The newest tasks.
-    pub fn list(&self, limit: usize, wanted: Option<TaskState>) -> TaskList {
+    /// The newest tasks, or those before the one that a page ended with, whatever its state is by now.
+    ///
+    /// Errors: `TaskUnknown` for a cursor whose task is forgotten.
+    pub fn list(&self, limit: usize, wanted: Option<TaskState>, cursor: Option<&str>) -> Result<TaskList> {
         let state = self.state();
+        let end = match cursor {
+            None => state.tasks.len(),
+            Some(id) => state.tasks.iter().position(|known| known.task.id == id).ok_or_else(|| unknown(id))?,
+        };
         let fits = |known: &&Known| wanted.is_none_or(|wanted| known.task.state == wanted);
-        let found: Vec<&Known> = state.tasks.iter().rev().filter(fits).collect();
+        let found: Vec<&Known> = state.tasks.iter().take(end).rev().filter(fits).collect();
         let left_out = found.len().saturating_sub(limit);
-        let tasks = found.into_iter().take(limit).map(|known| known.task.clone()).collect();
-        TaskList { schema: "stend-tasks", schema_version: 1, tasks, left_out }
+        let tasks: Vec<Task> = found.into_iter().take(limit).map(|known| known.task.clone()).collect();
+        let next = tasks.last().filter(|_| left_out > 0).map(|task| task.id.clone());
+        Ok(TaskList { schema: "stend-tasks", schema_version: 1, tasks, left_out, next })
     }
 
     /// The text of its order.

@@ -166,14 +166,15 @@ impl Users {
         kept.write().map_err(unkept)
     }
 
-    /// The newest changes, all of which are written by now.
+    /// The newest changes, all of which are written by now, or those before the one with this number.
     ///
     /// Errors: `Preflight`.
-    pub fn changes(&self, limit: usize) -> Result<AuditLog> {
+    pub fn changes(&self, limit: usize, before: Option<usize>) -> Result<AuditLog> {
+        let before = before.and_then(|number| i64::try_from(number).ok()).unwrap_or(i64::MAX);
         let read = || -> rusqlite::Result<Vec<AuditEntry>> {
             let mut kept = self.kept();
             kept.write()?;
-            let newest = "SELECT number, at_unix, who, what, before, after FROM audit ORDER BY number DESC LIMIT ?1";
+            let newest = "SELECT number, at_unix, who, what, before, after FROM audit WHERE number < ?1 ORDER BY number DESC LIMIT ?2";
             let entry = |row: &Row| {
                 Ok(AuditEntry {
                     number: row.get(0)?,
@@ -184,9 +185,14 @@ impl Users {
                     after: row.get(5)?,
                 })
             };
-            kept.db.prepare(newest)?.query_map([limit as i64], entry)?.collect()
+            // One more shows whether there is another page.
+            kept.db.prepare(newest)?.query_map([before, limit as i64 + 1], entry)?.collect()
         };
-        Ok(AuditLog { schema: "stend-audit-log", schema_version: 1, changes: read().map_err(unkept)? })
+        let mut changes = read().map_err(unkept)?;
+        let is_last = changes.len() <= limit;
+        changes.truncate(limit);
+        let next = changes.last().filter(|_| !is_last).map(|entry| entry.number);
+        Ok(AuditLog { schema: "stend-audit-log", schema_version: 1, changes, next })
     }
 
     fn kept(&self) -> MutexGuard<'_, Kept> {
@@ -277,7 +283,7 @@ mod tests {
         let secret = issued.secret.as_bytes();
         assert!(!kept.windows(secret.len()).any(|part| part == secret), "only its hash is kept");
         users.revoke("ci", by, 1001).unwrap();
-        let log = users.changes(9).unwrap().changes;
+        let log = users.changes(9, None).unwrap().changes;
         assert!(log[0].before.starts_with("operator until") && log[0].after.is_empty() && log.len() == 2, "{log:?}");
         assert_eq!((users.holder(&hash, 1001), open().holder(&hash, 1001)), (None, None));
         assert_eq!(users.revoke("ci", by, 0).err().unwrap().code, Code::TokenUnknown);
@@ -308,9 +314,9 @@ mod tests {
         assert_eq!(tokens, ["ci"]);
         let change = Change { before: String::new(), after: "done".into() };
         assert_eq!(users.note(&admin(), &long, &change, 1).err().unwrap().kind, Kind::Preflight);
-        assert_eq!(users.changes(9).err().unwrap().kind, Kind::Preflight, "a log without it would not be whole");
+        assert_eq!(users.changes(9, None).err().unwrap().kind, Kind::Preflight, "a log without it would not be whole");
         pages(1000);
-        let log = users.changes(9).unwrap().changes;
+        let log = users.changes(9, None).unwrap().changes;
         assert_eq!(log.iter().map(|entry| (entry.at_unix, entry.what.len())).collect::<Vec<_>>(), [(1, 9000), (0, 3)]);
     }
 
@@ -327,7 +333,13 @@ mod tests {
             let change = Change { before: String::new(), after: number.to_string() };
             users.note(&sender, "PUT /api/v1/tasks/a", &change, 7).unwrap();
         }
-        let seen: Vec<String> = users.changes(2).unwrap().changes.into_iter().map(|entry| entry.after).collect();
-        assert_eq!(seen, ["2", "1"]);
+        let page = |cursor| {
+            let log = users.changes(2, cursor).unwrap();
+            (log.changes.into_iter().map(|entry| entry.after).collect::<Vec<_>>(), log.next)
+        };
+        let (first, next) = page(None);
+        assert_eq!((first, next.is_some()), (vec!["2".to_string(), "1".into()], true));
+        assert_eq!(page(next.map(|number| number as usize)), (vec!["0".to_string()], None));
+        assert_eq!(page(Some(usize::MAX)).1, next, "a number beyond all is that of none");
     }
 }

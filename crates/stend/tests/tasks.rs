@@ -242,6 +242,16 @@ fn a_task_waits_for_another_on_the_same_drive_and_leaves_the_queue_on_request() 
             "{waiting:#}"
         );
     }
+    // Pages of the list follow each other, also where the task that one ended with is in another state.
+    let page = |query: &str| {
+        let page = server.get(&format!("/api/v1/tasks?limit=1{query}")).json();
+        (page["tasks"][0]["id"].clone(), page["left_out"].clone(), page["next"].clone())
+    };
+    assert_eq!(page(""), ("c".into(), 2.into(), "c".into()));
+    assert_eq!(page("&cursor=c"), ("b".into(), 1.into(), "b".into()));
+    assert_eq!(page("&cursor=b"), ("a".into(), 0.into(), Value::Null));
+    assert_eq!(page("&state=running&cursor=c"), ("a".into(), 0.into(), Value::Null));
+    assert_eq!(server.get("/api/v1/tasks?cursor=z").json()["code"], "task_unknown");
     // Both survive the server, in their order.
     let server = killed_and_started(&scratch, server);
     let taken = stop(&server, "c").json();

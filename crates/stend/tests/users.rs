@@ -169,6 +169,13 @@ fn a_token_ends_when_it_is_deleted_and_the_log_has_every_change_with_its_author(
             ("admin", "PUT /api/v1/tokens/ci?role=operator&days=1"),
         ]
     );
+    let page = |query: String| {
+        let page = server.get(&format!("/api/v1/audit-log?limit=2{query}")).json();
+        (page["changes"].as_array().map(Vec::len), page["changes"][0].clone(), page["next"].clone())
+    };
+    let number = log["changes"][1]["number"].clone();
+    assert_eq!(page(String::new()), (Some(2), log["changes"][0].clone(), number.clone()));
+    assert_eq!(page(format!("&cursor={number}")), (Some(1), log["changes"][2].clone(), Value::Null));
     let (made, ended) = (&log["changes"][2], &log["changes"][0]);
     assert!(made["before"] == "" && ended["after"] == "" && made["after"] == ended["before"], "{log:#}");
 }

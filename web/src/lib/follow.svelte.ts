@@ -2,14 +2,16 @@
 import { get } from "./api";
 import type { Task, TaskList } from "./tasks";
 
-/** Most tasks that are shown; the API has the others. */
-const SHOWN = 200;
+/** Tasks of a page of the list, the most that the API sends at once. */
+const PAGE = 200;
 /** Pause before a stream that the server refused is asked for again. By eye: what refused it lasts seconds. */
 const AGAIN = 3000;
 
 export class Following {
   tasks: Task[] = $state.raw([]);
   left_out = $state(0);
+  /** Older tasks are being asked for. */
+  busy = $state(false);
   known = $state(false);
   connected = $state(true);
   error: unknown = $state(null);
@@ -18,6 +20,7 @@ export class Following {
   #closed = false;
   #again = 0;
   #id: string | null;
+  #next: string | null = null;
 
   /** Follows all tasks, or the one with this id. */
   constructor(id: string | null = null) {
@@ -31,11 +34,29 @@ export class Following {
     clearTimeout(this.#again);
   }
 
+  /** Asks for the next page of older tasks. */
+  async more(): Promise<void> {
+    const from = this.#next;
+    if (!from || this.busy) return;
+    this.busy = true;
+    try {
+      const { tasks, left_out, next } = await get<TaskList>(`tasks?limit=${PAGE}&cursor=${encodeURIComponent(from)}`);
+      // After a broken connection the list begins anew, and this page may not be its next one.
+      if (this.#next === from) {
+        this.tasks = [...this.tasks, ...tasks.filter(({ id }) => !this.tasks.some((known) => known.id === id))];
+        [this.left_out, this.#next, this.error] = [left_out, next ?? null, null];
+      }
+    } catch (failed) {
+      this.error = failed;
+    }
+    this.busy = false;
+  }
+
   async #begin(): Promise<void> {
     try {
       if (this.#id === null) {
-        const { tasks, left_out } = await get<TaskList>(`tasks?limit=${SHOWN}`);
-        [this.tasks, this.left_out] = [tasks, left_out];
+        const { tasks, left_out, next } = await get<TaskList>(`tasks?limit=${PAGE}`);
+        [this.tasks, this.left_out, this.#next] = [tasks, left_out, next ?? null];
       } else {
         this.tasks = [await get<Task>(`tasks/${encodeURIComponent(this.#id)}`)];
       }

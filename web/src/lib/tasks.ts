@@ -22,7 +22,7 @@ export type Task = {
   started_unix: number | null;
   ended_unix: number | null;
 };
-export type TaskList = { tasks: Task[]; left_out: number };
+export type TaskList = { tasks: Task[]; left_out: number; next?: string | null };
 
 export type Validated = { work: string; on: string[]; loads: string[]; confirms: string[]; overwrites_signatures: string[]; commands: boolean; builds: boolean };
 
