@@ -239,7 +239,7 @@ test("a token is shown once, lets in with its role, and ends with its sessions",
   await close();
 });
 
-test("an order is repeated by one form, paused, and repeated no more", async () => {
+test("an order is repeated by one form, paused, and repeated no more, or carried out once later", async () => {
   const { page, faults, close } = await open(browser, here, { lang: "ru", scheme: "light", size: PHONE });
   await page.goto(`${here.url}/order?suite=quick&on=${encodeURIComponent(here.scratch)}`);
   await page.locator("details.repeat summary").click();
@@ -256,6 +256,18 @@ test("an order is repeated by one form, paused, and repeated no more", async () 
   await weekly.getByRole("button", { name: "Удалить…" }).click();
   await weekly.getByRole("button", { name: "Удалить", exact: true }).click();
   await weekly.waitFor({ state: "detached" });
+  await page.goto(`${here.url}/order?suite=quick&on=${encodeURIComponent(here.scratch)}`);
+  await page.locator("details.repeat summary").click();
+  await page.getByLabel("Имя расписания").fill("later");
+  await page.getByLabel("Когда").selectOption("once");
+  await page.getByLabel("Время, UTC").fill("2099-12-24T03:00");
+  assert.deepEqual([...faults, ...(await faultsOf(page))], []);
+  await page.getByRole("button", { name: "Запустить в это время" }).click();
+  await page.waitForURL(`${here.url}/schedules`);
+  const later = page.locator("section", { hasText: "later" });
+  await later.getByText("один раз:").waitFor();
+  assert.equal((await ask(here, "GET", "schedules")).schedules.find(({ id }) => id === "later").at_unix, Date.UTC(2099, 11, 24, 3) / 1000);
+  await ask(here, "DELETE", "schedules/later");
   assert.deepEqual(faults, []);
   await close();
 });

@@ -3,6 +3,7 @@
 use crate::cron::Cron;
 use crate::live::Cursor;
 use std::collections::BTreeMap;
+use stend_base::format::parse_utc;
 use stend_base::{Error, Result, Say, say};
 
 /// Longest path and query that is read.
@@ -42,6 +43,8 @@ pub enum Takes {
     TaskId,
     /// Times that repeat.
     Cron,
+    /// A time in UTC.
+    Time,
 }
 
 /// A parameter of a route.
@@ -153,6 +156,7 @@ fn fits(takes: Takes, value: &str) -> bool {
         Takes::Cursor => Cursor::of(value).is_some(),
         Takes::TaskId => crate::tasks::is_task_id(value),
         Takes::Cron => Cron::parse(value).is_ok(),
+        Takes::Time => parse_utc(value).is_some(),
     }
 }
 
@@ -174,6 +178,9 @@ fn wrong(known: &Parameter, value: &str) -> Box<Error> {
             "`MINUTE HOUR DAY MONTH WEEKDAY` in UTC, such as `0 2 * * *`",
             "`МИНУТА ЧАС ДЕНЬ МЕСЯЦ ДЕНЬ-НЕДЕЛИ` по UTC, например `0 2 * * *`"
         ),
+        Takes::Time => {
+            say!("a time in UTC such as `2026-12-24T03:00`", "время по UTC, например `2026-12-24T03:00`")
+        }
     };
     let message = match known.place {
         Location::Path => say!("`{value}` is no `{name}`", "`{value}` не подходит как `{name}`"),

@@ -7,6 +7,7 @@ use crate::schedules::NotifyWhen;
 use crate::tasks::TaskState;
 use crate::users::Role;
 use stend_base::Lang;
+use stend_base::format::parse_utc;
 
 /// Runs of a page when the request does not say.
 const PAGE: usize = 50;
@@ -290,7 +291,9 @@ pub struct Shown {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Repeat {
     /// Five fields of cron, in UTC.
-    pub cron: String,
+    pub cron: Option<String>,
+    /// The one time in their place, in seconds since 1970.
+    pub at_unix: Option<i64>,
     /// The run that results are compared with, or `first`.
     pub baseline: Option<String>,
     /// Loss to it from which a result fails, in percent.
@@ -409,7 +412,8 @@ pub(crate) mod make {
 
     pub fn put_schedule(values: &Values, order: String) -> Request {
         let repeat = Repeat {
-            cron: values.text("cron").unwrap_or_default(),
+            cron: values.text("cron"),
+            at_unix: values.text("at").and_then(|text| parse_utc(&text)),
             baseline: values.text("baseline").filter(|name| !name.is_empty()),
             loss_percent: values.count("loss").unwrap_or(LOSS),
             notify: values.text("notify").filter(|hook| !hook.is_empty()),

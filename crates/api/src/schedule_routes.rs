@@ -60,17 +60,18 @@ pub(crate) const PUT_SCHEDULE: Route = Route {
     },
     parameters: &[
         ID,
-        Parameter {
-            name: "cron",
-            place: Location::Required,
-            takes: Takes::Cron,
-            about: || {
-                say!(
-                    "when, in UTC: `MINUTE HOUR DAY MONTH WEEKDAY` with numbers, `*`, lists, ranges and steps",
-                    "когда, по UTC: `МИНУТА ЧАС ДЕНЬ МЕСЯЦ ДЕНЬ-НЕДЕЛИ` из чисел, `*`, списков, диапазонов и шагов"
-                )
-            },
-        },
+        query("cron", Takes::Cron, || {
+            say!(
+                "when, in UTC: `MINUTE HOUR DAY MONTH WEEKDAY` with numbers, `*`, lists, ranges and steps",
+                "когда, по UTC: `МИНУТА ЧАС ДЕНЬ МЕСЯЦ ДЕНЬ-НЕДЕЛИ` из чисел, `*`, списков, диапазонов и шагов"
+            )
+        }),
+        query("at", Takes::Time, || {
+            say!(
+                "in place of `cron`: once, at a time in UTC such as `2026-12-24T03:00`",
+                "вместо `cron`: один раз, время по UTC, например `2026-12-24T03:00`"
+            )
+        }),
         query("baseline", Takes::Text, || {
             say!(
                 "the run to compare each result with, or `first`: the first that passed; without it only limits of the order count",

@@ -1,4 +1,4 @@
-//! Orders that are repeated, as the server shows them. Must not know the time or carry any out.
+//! Orders that are repeated or carried out later, as the server shows them. Must not know the time or carry any out.
 
 use crate::users::Role;
 use serde::{Deserialize, Serialize};
@@ -97,8 +97,11 @@ pub struct Due {
 pub struct Schedule {
     /// The id that its author gave it.
     pub id: String,
-    /// When: five fields of cron, in UTC.
-    pub cron: String,
+    /// When: five fields of cron, in UTC; `null` if it comes once.
+    pub cron: Option<String>,
+    /// When it comes once, in seconds since 1970.
+    #[serde(default)]
+    pub at_unix: Option<i64>,
     /// The run that each result is compared with: a name, or `first` for the first that passed of this schedule.
     pub baseline: Option<String>,
     /// Loss to the baseline from which it fails, in percent.
@@ -121,7 +124,7 @@ pub struct Schedule {
     pub label: Option<String>,
     /// SHA-256 of the order, in hexadecimal digits.
     pub order_sha256: String,
-    /// The next time, in seconds since 1970; `null` while it is paused.
+    /// The next time, in seconds since 1970; `null` while it is paused, and when its one time is over.
     pub next_unix: Option<i64>,
     /// The run that `first` means by now.
     pub first_run: Option<String>,

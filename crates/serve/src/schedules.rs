@@ -13,6 +13,7 @@ use crate::users::{Change, Sender, Users};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, mpsc};
 use stend_api::{Cron, Due, Outcome, Repeat, Role, Schedule, ScheduleList};
+use stend_base::format::rfc3339;
 use stend_base::{Code, Error, Result, Say, say};
 use stend_session::ordered::Ordered;
 use store::Store;
@@ -59,7 +60,7 @@ impl Schedules {
     /// Repeats an order, or changes how; `true`: it is new. With `only_new` another one of this id stays as it is.
     ///
     /// Errors: those of reading the order; `ScheduleExists`; `NotAllowed` for one that writes to devices, executes commands, names its run file or resumes a
-    /// run, for a baseline of one that measures targets in turn, and for a hook of somebody who is no admin; `Usage` for what is no id or no hook; `ServerBusy` if there are too many.
+    /// run, for a baseline of one that measures targets in turn, and for a hook of somebody who is no admin; `Usage` for what is no id, no hook or no time to come; `ServerBusy` if there are too many.
     pub fn put(
         &self,
         id: &str,
@@ -70,7 +71,7 @@ impl Schedules {
     ) -> Result<(Schedule, bool, Option<Change>)> {
         let order = self.tasks.ordered(text)?;
         may_be_repeated(id, &order, repeat, sender)?;
-        let cron = Cron::parse(&repeat.cron)?;
+        has_one_time(repeat)?;
         let mut store = self.state();
         let known = store.all().iter().find(|known| known.id == id).cloned();
         if known.is_none() && store.all().len() >= SCHEDULES_MAX {
@@ -85,9 +86,10 @@ impl Schedules {
             .clone()
             .map(|known| (known.first_run.filter(|_| known.order_sha256 == order_sha256), known.times))
             .unwrap_or_default();
-        let schedule = Schedule {
+        let mut schedule = Schedule {
             id: id.into(),
-            cron: repeat.cron.split_ascii_whitespace().collect::<Vec<_>>().join(" "),
+            cron: repeat.cron.as_ref().map(|cron| cron.split_ascii_whitespace().collect::<Vec<_>>().join(" ")),
+            at_unix: repeat.at_unix,
             baseline,
             loss_percent,
             notify,
@@ -99,7 +101,7 @@ impl Schedules {
             on,
             label,
             order_sha256,
-            next_unix: if paused { None } else { cron.next(now) },
+            next_unix: None,
             first_run,
             times,
         };
@@ -109,6 +111,10 @@ impl Schedules {
         if only_new && known.is_some() {
             return Err(exists(id));
         }
+        if repeat.at_unix.is_some_and(|at| at <= now) {
+            return Err(over());
+        }
+        schedule.next_unix = times::next(&schedule, now).filter(|_| !paused);
         store.put(&schedule, Some(text))?;
         drop(store);
         self.wake.notify_one();
@@ -222,12 +228,33 @@ fn is_same(known: &Schedule, new: &Schedule) -> bool {
 
 /// As the log of changes has it.
 fn shown(schedule: &Schedule) -> String {
-    let Schedule { cron, baseline, loss_percent, notify, notify_when, paused, order_sha256, .. } = schedule;
+    let Schedule { cron, at_unix, baseline, loss_percent, notify, notify_when, paused, order_sha256, .. } = schedule;
+    let cron = cron.clone().or_else(|| at_unix.map(rfc3339)).unwrap_or_default();
     let when = serde_json::to_value(notify_when).unwrap_or_default();
     let (baseline, notify) = (baseline.as_deref().unwrap_or("-"), notify.as_deref().unwrap_or("-"));
     format!(
         "{cron}, order {order_sha256}, baseline {baseline}, loss {loss_percent} %, notify {notify} {when}, paused {paused}"
     )
+}
+
+fn has_one_time(repeat: &Repeat) -> Result<()> {
+    match (&repeat.cron, repeat.at_unix) {
+        (Some(cron), None) => Cron::parse(cron).map(drop),
+        (None, Some(_)) => Ok(()),
+        _ => Err(Error::usage(say!(
+            "a schedule has either `cron` or `at`",
+            "у расписания есть либо `cron`, либо `at`"
+        ))
+        .hint(say!(
+            "`cron=0+2+*+*+*` repeats the order every night, `at=2026-12-24T03:00` carries it out once",
+            "`cron=0+2+*+*+*` повторяет заказ каждую ночь, `at=2026-12-24T03:00` выполняет его один раз"
+        ))),
+    }
+}
+
+fn over() -> Box<Error> {
+    Error::usage(say!("`at` is a time that is over already", "время в `at` уже прошло"))
+        .hint(say!("times are in UTC", "время указывается по UTC"))
 }
 
 fn may_be_repeated(id: &str, order: &Ordered, repeat: &Repeat, sender: &Sender) -> Result<()> {

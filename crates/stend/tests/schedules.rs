@@ -105,6 +105,33 @@ fn a_new_schedule_takes_the_place_of_no_other_one() {
 }
 
 #[test]
+fn an_order_is_carried_out_once_at_a_time_to_come_and_at_no_other() {
+    let scratch = Scratch::new();
+    let server = Server::start(&scratch, &[]);
+    let admin = server.token.clone().expect("a token");
+    let order = order(&scratch, &[]);
+    let put = |words: &str| ask(&server, &admin, &format!("PUT /api/v1/schedules/once?{words}"), &order);
+    for words in ["at=2020-01-01T00:00", "at=2999-13-01T00:00", "at=tomorrow", "at=2999-01-01T00:00&cron=0+2+*+*+*", ""]
+    {
+        assert_eq!(put(words).json()["code"], "usage", "{words}");
+    }
+    let later = put("at=2999-01-01T03:00");
+    let at = 32_472_154_800_i64;
+    assert_eq!((later.status, later.json()["at_unix"].as_i64()), (201, Some(at)), "{}", later.text());
+    assert_eq!((later.json()["next_unix"].as_i64(), later.json()["cron"].clone()), (Some(at), Value::Null));
+    assert_eq!(put("at=2999-01-01T03:00Z").status, 200, "the same once more");
+    assert_eq!(put("at=2999-01-01T03:00&paused=true").json()["next_unix"], Value::Null);
+    // Its time has come: the clock is that of the machine, so the wait is short.
+    let soon = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).expect("a clock").as_secs() + 8;
+    let soon = stend_base::format::rfc3339(soon as i64);
+    assert_eq!(put(&format!("at={soon}")).status, 200);
+    let is = settled(&server, 1);
+    assert_eq!((&is["times"][0]["outcome"], &is["next_unix"]), (&"passed".into(), &Value::Null), "{is:#}");
+    assert_eq!(put(&format!("at={soon}")).status, 200, "it is what it was");
+    assert_eq!(put(&format!("at={soon}&loss=7")).json()["code"], "usage", "a time that is over is no new one");
+}
+
+#[test]
 fn a_gate_that_fails_is_a_problem_and_a_hook_that_fails_is_shown() {
     let scratch = Scratch::new();
     let server = Server::start(&scratch, &[]);

@@ -1,4 +1,4 @@
-// Orders that are repeated, as the API has them, and the words for what became of their times.
+// Orders that are repeated or carried out later, as the API has them, and the words for what became of their times.
 import type { Say } from "./lang.svelte";
 import { t } from "./lang.svelte";
 import type { Standing } from "./words";
@@ -7,7 +7,9 @@ export type Outcome = "running" | "passed" | "failed" | "undecided" | "error" | 
 export type Due = { due_unix: number; outcome: Outcome; reason: Say | null; missed: number; task: string | null; notice: "none" | "pending" | "sent" | "failed"; notice_error: Say | null };
 export type Schedule = {
   id: string;
-  cron: string;
+  cron: string | null;
+  /** When it comes once. */
+  at_unix: number | null;
   baseline: string | null;
   loss_percent: number;
   notify: string | null;
@@ -23,7 +25,9 @@ export type Schedule = {
 
 /** The query that says all of a schedule but its order. */
 export function repeated(of: Schedule, paused: boolean): string {
-  const words = new URLSearchParams({ cron: of.cron, loss: String(of.loss_percent), notify_when: of.notify_when, paused: String(paused) });
+  const words = new URLSearchParams({ loss: String(of.loss_percent), notify_when: of.notify_when, paused: String(paused) });
+  if (of.cron !== null) words.set("cron", of.cron);
+  if (of.at_unix !== null) words.set("at", `${new Date(of.at_unix * 1000).toISOString().slice(0, 19)}Z`);
   if (of.baseline) words.set("baseline", of.baseline);
   if (of.notify) words.set("notify", of.notify);
   return words.toString();

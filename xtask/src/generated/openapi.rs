@@ -148,6 +148,7 @@ fn parameter(parameter: &Parameter) -> Value {
     let schema = match parameter.takes {
         Takes::Text => json!({"type": "string"}),
         Takes::Cron => json!({"type": "string", "maxLength": 200}),
+        Takes::Time => json!({"type": "string", "pattern": r"^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2})?Z?$"}),
         Takes::TaskId => json!({"type": "string", "pattern": r"^[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}$"}),
         Takes::Count(usize::MAX) => json!({"type": "integer", "minimum": 1}),
         Takes::Cursor => json!({"type": "string", "pattern": r"^\d+\.\d+\.\d+$"}),

@@ -6,6 +6,8 @@ use stend_record::store::new_run_id;
 
 /// A time that is late by this much was missed: the server was off, or the clock was set. In seconds; a busy server is late by less.
 const LATE_MAX: i64 = 90;
+/// The same for an order that comes once: it has no next time, so an hour is allowed. By eye; in seconds.
+const ONCE_LATE_MAX: i64 = 3600;
 const DAY: i64 = 24 * 3600;
 /// Times that are kept.
 const KEPT_MAX: usize = 50;
@@ -18,8 +20,11 @@ const MISSED_MAX: u32 = 100_000;
 /// The time that is due now, if one is. The next one is set, and times that are over are noted as missed, so that none is made up for.
 pub fn come(schedule: &mut Schedule, now_unix: i64) -> Option<i64> {
     let first = schedule.next_unix?;
+    if schedule.cron.is_none() {
+        return come_once(schedule, first, now_unix);
+    }
     // It was read when it was kept.
-    let cron = Cron::parse(&schedule.cron).ok()?;
+    let cron = Cron::parse(schedule.cron.as_deref()?).ok()?;
     if first > now_unix {
         set_back(schedule, &cron, now_unix);
         return None;
@@ -39,6 +44,32 @@ pub fn come(schedule: &mut Schedule, now_unix: i64) -> Option<i64> {
         add(schedule, Due { missed, reason, ..due(first, Outcome::Missed) });
     }
     is_due.then_some(last)
+}
+
+/// The same for one that comes once. After that it has no next time.
+fn come_once(schedule: &mut Schedule, due_unix: i64, now_unix: i64) -> Option<i64> {
+    if due_unix > now_unix {
+        return None;
+    }
+    schedule.next_unix = None;
+    if now_unix - due_unix < ONCE_LATE_MAX {
+        return Some(due_unix);
+    }
+    let reason = Some(say!(
+        "the server was off for an hour after the time, or the clock was set; the order was not carried out",
+        "целый час после этого времени сервер был выключен, или часы перевели; заказ не выполнен"
+    ));
+    add(schedule, Due { missed: 1, reason, ..due(due_unix, Outcome::Missed) });
+    None
+}
+
+/// The first time of a schedule after this one, whether or not it is paused.
+pub fn next(schedule: &Schedule, after_unix: i64) -> Option<i64> {
+    match &schedule.cron {
+        // It was read before it was kept.
+        Some(cron) => Cron::parse(cron).ok()?.next(after_unix),
+        None => schedule.at_unix.filter(|at| *at > after_unix),
+    }
 }
 
 /// A clock that was ahead and is right again would silence a schedule until then. If it was set back by more than a day, which a time between
@@ -158,7 +189,8 @@ pub(super) mod tests {
     pub(in crate::schedules) fn schedule(cron: &str, next_unix: i64) -> Schedule {
         Schedule {
             id: "nightly".into(),
-            cron: cron.into(),
+            cron: Some(cron.into()),
+            at_unix: None,
             baseline: None,
             loss_percent: 5,
             notify: Some("/bin/true".into()),
@@ -214,6 +246,23 @@ pub(super) mod tests {
         assert!(come(&mut nightly, MIDNIGHT + 2 * HOUR).is_some());
         assert_eq!(come(&mut nightly, MIDNIGHT + HOUR), None);
         assert_eq!(come(&mut nightly, MIDNIGHT + 2 * HOUR), None, "it had come already");
+    }
+
+    #[test]
+    fn an_order_that_comes_once_is_up_to_an_hour_late_and_later_it_is_missed() {
+        let at = MIDNIGHT + 3 * HOUR;
+        let once = || Schedule { cron: None, at_unix: Some(at), ..schedule("", at) };
+        assert_eq!((next(&once(), at - 1), next(&once(), at)), (Some(at), None));
+        for (now, is_due) in [(at - 1, None), (at, Some(at)), (at + HOUR - 1, Some(at))] {
+            let mut once = once();
+            assert_eq!(come(&mut once, now), is_due, "{}", now - at);
+            assert_eq!((once.next_unix.is_none(), once.times.len()), (is_due.is_some(), 0));
+            assert_eq!(come(&mut once, now), None, "{}: it comes once", now - at);
+        }
+        let mut late = once();
+        assert_eq!(come(&mut late, at + HOUR), None);
+        assert_eq!((outcomes(&late), late.next_unix), (vec![(Outcome::Missed, 3, 1)], None));
+        assert!(late.times[0].notice == Notice::Pending && late.times[0].reason.is_some());
     }
 
     #[test]
