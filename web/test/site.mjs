@@ -82,7 +82,7 @@ export async function site({ runs = true } = {}) {
       live = await eventually("a run that goes on", () => names().find((name) => !recorded.includes(name)));
     }
     const { child } = started(["serve", "--listen", "127.0.0.1:0", "--json"]);
-    const { url, token } = await new Promise((resolve, reject) => {
+    const { url, token, link } = await new Promise((resolve, reject) => {
       let text = "";
       child.once("exit", () => reject(new Error(`the server ended: ${text}`)));
       child.stdout.on("data", (bytes) => {
@@ -90,7 +90,7 @@ export async function site({ runs = true } = {}) {
         if (text.trimEnd().endsWith("}")) resolve(JSON.parse(text));
       });
     });
-    const here = { url: url.replace(/\/$/, ""), token, recorded, live, scratch, env, stop };
+    const here = { url: url.replace(/\/$/, ""), token, link, recorded, live, scratch, env, stop };
     if (runs) here.task = await ended(here, "small-1", orderOf(here, ["--beside", "--name", "as a task"]));
     if (runs) await repeated(here);
     return here;

@@ -76,6 +76,8 @@ pub struct Serving<'a> {
     urls: &'a [String],
     /// The token, if it was made now: it is shown once.
     token: Option<&'a str>,
+    /// A link that signs one browser in within an hour, if the token was made now.
+    link: Option<&'a str>,
     /// What the server proves itself with; without TLS nothing.
     certificate: Option<ServingCertificate>,
 }
@@ -103,9 +105,10 @@ impl<'a> Serving<'a> {
         url: &'a str,
         urls: &'a [String],
         token: Option<&'a str>,
+        link: Option<&'a str>,
         certificate: Option<ServingCertificate>,
     ) -> Serving<'a> {
-        Serving { schema: "stend-serving", schema_version: SCHEMA_VERSION, url, urls, token, certificate }
+        Serving { schema: "stend-serving", schema_version: SCHEMA_VERSION, url, urls, token, link, certificate }
     }
 }
 
@@ -167,9 +170,10 @@ mod tests {
             ends_unix: 1_867_190_400,
             warning: Some(say!("the certificate ends", "сертификат кончается")),
         };
-        let told = serving_json(&Serving::new(&urls[0], &urls, Some("stend_00"), Some(certificate)));
+        let (token, link) = (Some("stend_00"), Some("https://192.0.2.7:8421/login#code=once_00"));
+        let told = serving_json(&Serving::new(&urls[0], &urls, token, link, Some(certificate)));
         expect_file!["../tests/golden/serving.json"].assert_eq(&told);
-        assert!(serving_json(&Serving::new("http://a/", &[], None, None)).contains("\"token\": null"));
+        assert!(serving_json(&Serving::new("http://a/", &[], None, None, None)).contains("\"token\": null"));
     }
 
     #[test]

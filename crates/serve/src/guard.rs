@@ -12,6 +12,8 @@ use stend_base::{Code, Error, say};
 
 /// How long a browser stays signed in. By eye: a week of work.
 pub const SESSION: Duration = Duration::from_secs(7 * 24 * 3600);
+/// How long a link to sign in is valid that nobody has opened yet. By eye: the console of a server is at hand when it is started.
+const LINK: Duration = Duration::from_secs(3600);
 /// Browsers that are signed in at the same time, with all tokens and with one. The oldest of the own token goes first; if all places are taken, the
 /// oldest of the token that has most, so that no holder of many signs out one of few. By eye: a person has few browsers.
 const SESSIONS_MAX: usize = 64;
@@ -51,6 +53,8 @@ pub struct Guard {
 
 #[derive(Default)]
 struct State {
+    /// Links that were not used yet: hash of the code, end, and hash of the token for whose holder it is.
+    links: Vec<(Hash, Instant, Hash)>,
     /// Oldest first: hash of the cookie, end, and hash of the token that it was got for.
     sessions: VecDeque<(Hash, Instant, Hash)>,
     /// Wrong tokens of each machine since a moment.
@@ -96,17 +100,26 @@ impl Guard {
         of_token.or_else(|| cookie.and_then(session))
     }
 
-    /// The cookie of a new session for who has the token; `Ok(Err(…))`: it is a wrong one.
+    /// Has a code sign in the holder of the token with this hash, once and within an hour.
+    pub fn add_link(&self, code: &str, of: Hash, now: Instant) {
+        self.state().links.push((token::hash(code), now + LINK, of));
+    }
+
+    /// The cookie of a new session for who has the token or the code of a link, which is used up by that; `Ok(Err(…))`: it is a wrong one.
     ///
     /// Errors: those of drawing random numbers.
     pub fn sign_in(&self, token: &str, moment: Moment) -> std::io::Result<Result<String, Refused>> {
         let Moment { now, now_unix, .. } = moment;
-        let hash = token::hash(token);
-        if self.users.holder(&hash, now_unix).is_none() {
-            return Ok(Err(wrong(&mut self.state(), moment)));
-        }
         let cookie = token::secret()?;
         let mut state = self.state();
+        state.links.retain(|(_, until, _)| now < *until);
+        let hash = token::hash(token);
+        let link = state.links.iter().position(|(code, ..)| *code == hash);
+        let hash = link.map_or(hash, |at| state.links.remove(at).2);
+        if self.users.holder(&hash, now_unix).is_none() {
+            let refused = wrong(&mut state, moment);
+            return Ok(Err(if token::is_code(token) && refused.retry_after.is_none() { used_up() } else { refused }));
+        }
         state.sessions.retain(|(_, until, _)| now < *until);
         if let Some(place) = state.gives_place(&hash) {
             state.sessions.remove(place);
@@ -161,6 +174,18 @@ fn missing() -> Box<Error> {
     ))
 }
 
+fn used_up() -> Refused {
+    let message = say!(
+        "this link was used already, or is older than an hour",
+        "эта ссылка уже использована или ей больше часа"
+    );
+    let hint = say!(
+        "sign in with the token; `stend serve --new-token` makes another, with a new link",
+        "войдите с токеном; `stend serve --new-token` сделает новый и новую ссылку"
+    );
+    Refused { error: Error::new(Code::TokenRefused, message).hint(hint), retry_after: None }
+}
+
 fn new_token() -> stend_base::Say {
     say!(
         "the first start printed it; `stend serve --new-token` makes another",
@@ -203,6 +228,25 @@ mod tests {
         guard.sign_out(&cookie);
         assert!(guard.admit(None, Some(&cookie), at(now, 0)).is_err());
         assert!(guard.sign_in("left", at(now, 0)).unwrap().is_err());
+    }
+
+    #[test]
+    fn a_link_signs_in_once_within_an_hour_and_its_code_is_no_token() {
+        let (_dir, guard, now) = guard();
+        let add = |code: &str| guard.add_link(code, token::hash("right"), now);
+        add("once_a");
+        assert_eq!(code(guard.admit(Some("once_a"), None, at(now, 0))).0, Code::TokenRefused);
+        let cookie = guard.sign_in("once_a", at(now + LINK - Duration::from_secs(1), 0)).unwrap().unwrap();
+        assert_eq!(guard.admit(None, Some(&cookie), at(now, 0)).unwrap().role, Role::Admin);
+        let refused = |code: &str, now| guard.sign_in(code, at(now, 0)).unwrap().unwrap_err().error;
+        let again = refused("once_a", now);
+        assert!(again.code == Code::TokenRefused && again.message.en.contains("used already"), "{again}");
+        add("once_b");
+        assert_eq!(refused("once_b", now + LINK).code, Code::TokenRefused);
+        assert_eq!(refused("once_b", now).code, Code::TokenRefused, "it is gone");
+        add("once_c");
+        assert!(guard.sign_in("once_d", at(now, 0)).unwrap().is_err());
+        assert!(guard.sign_in("once_c", at(now, 0)).unwrap().is_ok(), "a wrong one uses no other up");
     }
 
     #[test]

@@ -48,6 +48,7 @@ use schedules::Schedules;
 use std::net::{IpAddr, SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Instant;
 use stend_base::{Error, Result, say};
 use tasks::Tasks;
 use tls::{Files, Tls, own};
@@ -81,6 +82,8 @@ pub struct Server {
     pub urls: Vec<String>,
     /// The token, if it was made now: it is kept nowhere.
     pub token: Option<String>,
+    /// With the token: what a link has that signs its holder in, once and within an hour.
+    pub code: Option<String>,
     /// How it encrypts, if it does.
     pub tls: Option<Arc<Tls>>,
     /// The file of its own certificate, without the key.
@@ -117,12 +120,15 @@ impl Server {
         let (public_certificate, is_another) =
             made.as_ref().map_or((None, false), |made| (Some(made.public.clone()), made.is_another));
         let tls = given.or(made.map(|made| Tls::own(made.certificate))).map(Arc::new);
+        let code = drawn.as_ref().map(|_| token::new_code()).transpose().map_err(|error| no_random(&error))?;
         // Nothing can fail behind it: a token that takes the place of another one is shown.
         let token = drawn.map(|drawn| drawn.keep(&beside_runs)).transpose()?;
         let catalogue = Catalogue::new(runs);
         let urls = urls(address, tls.as_deref(), &names, &own_names);
+        let guard = Arc::new(Guard::new(users.clone()));
+        code.iter().for_each(|code| guard.add_link(code, hash, Instant::now()));
         let site = Site {
-            guard: Arc::new(Guard::new(users.clone())),
+            guard,
             names: Names { more: names, tls: tls.clone() },
             results: Arc::new(Results {
                 catalogue,
@@ -139,7 +145,7 @@ impl Server {
             uploads: Arc::new(tokio::sync::Semaphore::new(http::UPLOADS_MAX)),
             slow: Arc::new(tokio::sync::Semaphore::new(http::SLOW_MAX)),
         };
-        Ok(Server { listener, site, urls, token, tls, public_certificate, is_another_certificate: is_another })
+        Ok(Server { listener, site, urls, token, code, tls, public_certificate, is_another_certificate: is_another })
     }
 
     /// Answers until the process ends.
@@ -178,6 +184,10 @@ fn urls(address: SocketAddr, tls: Option<&Tls>, more: &[String], own: &[String])
         }
     }
     if urls.is_empty() { vec![format!("https://{address}/")] } else { urls }
+}
+
+fn no_random(error: &std::io::Error) -> Box<Error> {
+    Error::preflight(say!("no random numbers: {error}", "нет случайных чисел: {error}"))
 }
 
 fn cannot_listen(listen: SocketAddr, error: &std::io::Error) -> Box<Error> {

@@ -17,6 +17,8 @@ pub type Hash = [u8; 32];
 const FILE: &str = "token.sha256";
 /// What tokens begin with, so that people and scanners for secrets know what they see.
 const PREFIX: &str = "stend_";
+/// The same for codes of links.
+const CODE: &str = "once_";
 
 /// The hash of what was sent.
 pub fn hash(secret: &str) -> Hash {
@@ -42,6 +44,18 @@ pub fn secret() -> io::Result<String> {
 /// Errors: those of [`secret`].
 pub fn new_token() -> io::Result<String> {
     Ok(format!("{PREFIX}{}", secret()?))
+}
+
+/// A new code of a link to sign in, which is none of the tokens.
+///
+/// Errors: those of [`secret`].
+pub fn new_code() -> io::Result<String> {
+    Ok(format!("{CODE}{}", secret()?))
+}
+
+/// Whether what was sent is meant as such a code.
+pub fn is_code(text: &str) -> bool {
+    text.starts_with(CODE)
 }
 
 /// A token that was drawn and is not kept yet.

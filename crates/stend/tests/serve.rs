@@ -55,8 +55,29 @@ fn the_first_start_shows_the_token_once_and_only_its_hash_is_kept() {
     drop(third);
     let mut told = stend(&scratch, &["serve", "--listen", "127.0.0.1:0", "--new-token", "--lang", "ru"]);
     let mut told = Running::new(&mut told);
-    let lines = client::lines_until(&mut told, "  http");
-    assert!(lines.contains("/login#token=stend_") && lines.contains("Вход по этой ссылке"), "{lines}");
+    let lines = client::lines_until(&mut told, "  stend_");
+    assert!(lines.contains("/login#code=once_") && lines.contains("Вход по этой ссылке"), "{lines}");
+}
+
+#[test]
+fn the_link_of_the_first_start_signs_in_one_browser_and_no_program() {
+    let scratch = Scratch::new();
+    let mut running = Running::new(&mut stend(&scratch, &["serve", "--listen", "127.0.0.1:0", "--json"]));
+    let told: serde_json::Value = serde_json::from_str(&client::lines_until(&mut running, "}")).expect("JSON");
+    let (url, link) = (told["url"].as_str().expect("an address"), told["link"].as_str().expect("a link"));
+    let address = url.trim_start_matches("http://").trim_end_matches('/').to_string();
+    let code = link.strip_prefix(&format!("{url}login#code=")).expect("a code").to_string();
+    let server = Server { address, token: Some(code.clone()), _running: running };
+    assert_eq!(server.get("/api/v1/me").status, 401, "it is no token");
+    let form = format!("token={code}");
+    let sign_in = || server.ask("POST /login", &[&format!("Content-Length: {}", form.len())], &form);
+    let signed_in = sign_in();
+    let cookie = signed_in.header("set-cookie").and_then(|cookie| cookie.split(';').next()).expect("a cookie");
+    let me = server.ask("GET /api/v1/me", &[&format!("Cookie: {cookie}")], "").json();
+    assert_eq!((&me["id"], &me["role"]), (&"admin".into(), &"admin".into()));
+    let again = sign_in();
+    assert!(again.status == 401 && again.text().contains("this link was used already"), "{}", again.text());
+    assert_eq!(again.header("set-cookie"), None);
 }
 
 #[test]

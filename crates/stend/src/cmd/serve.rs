@@ -94,7 +94,14 @@ fn as_json(server: &Server) -> String {
         }
     });
     let url = server.urls.first().map_or("", String::as_str);
-    stend_report::serving_json(&Serving::new(url, &server.urls, server.token.as_deref(), certificate))
+    let link = link(server);
+    stend_report::serving_json(&Serving::new(url, &server.urls, server.token.as_deref(), link.as_deref(), certificate))
+}
+
+/// Signs one browser in, if the token was made now. The code stands behind `#`, so it goes to no log.
+fn link(server: &Server) -> Option<String> {
+    let url = server.urls.first().map_or("", String::as_str);
+    server.code.as_ref().map(|code| format!("{url}login#code={code}"))
 }
 
 fn as_text(server: &Server) -> Say {
@@ -107,17 +114,16 @@ fn as_text(server: &Server) -> Say {
         told = joined(told, say!("\nand at {more}", "\nи на {more}"));
     }
     told = joined(told, of_certificate(server));
-    let link = server.token.as_ref().map(|token| format!("{url}login#token={token}"));
     joined(
         told,
-        match &link {
-            Some(link) => say!(
-                "\nSign in with this link; it is shown only now:\n  {link}\nPrograms send what follows `token=`: `Authorization: Bearer TOKEN`. Ctrl-C ends the server.",
-                "\nВход по этой ссылке; она показывается только сейчас:\n  {link}\nПрограммы присылают то, что стоит после `token=`: `Authorization: Bearer ТОКЕН`. Ctrl-C завершает сервер."
+        match link(server).zip(server.token.as_ref()) {
+            Some((link, token)) => say!(
+                "\nSign in with this link, once and within an hour:\n  {link}\nThe token for programs and other browsers, shown only now:\n  {token}\nCtrl-C ends the server.",
+                "\nВход по этой ссылке — один раз и в течение часа:\n  {link}\nТокен для программ и других браузеров, показан только сейчас:\n  {token}\nCtrl-C завершает сервер."
             ),
             None => say!(
-                "\nThe link to sign in was shown at the first start; `stend serve --new-token` makes another. Ctrl-C ends the server.",
-                "\nСсылка для входа показана при первом запуске; новую сделает `stend serve --new-token`. Ctrl-C завершает сервер."
+                "\nThe token to sign in was shown at the first start; `stend serve --new-token` makes another. Ctrl-C ends the server.",
+                "\nТокен для входа показан при первом запуске; новый сделает `stend serve --new-token`. Ctrl-C завершает сервер."
             ),
         },
     )
