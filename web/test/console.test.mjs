@@ -486,8 +486,8 @@ test("a server on which nothing was measured teaches the next step on every page
       "/history": measure,
       "/tasks": "Заказов ещё не было",
       "/schedules": "Пока ничего не повторяется",
-      "/monitoring": "stend record",
-      "/journal": "stend record",
+      "/monitoring": "Записей пока нет",
+      "/journal": "Записей пока нет",
       "/tokens": "Есть только токен первого запуска",
       "/changes": "Изменений ещё не было",
     };

@@ -327,6 +327,17 @@ mod tests {
     }
 
     #[test]
+    fn an_address_without_a_command_stands_in_the_page_of_the_api_with_the_reason_and_no_other_does() {
+        let page = include_str!("../../../docs/api.md");
+        let table = page.split("| why there is no command |").nth(1).unwrap().split("\n\n").next().unwrap();
+        for route in ROUTES {
+            let is_there = table.contains(&format!("`{}`", route.path));
+            let bare = ROUTES.iter().any(|other| other.path == route.path && other.command.is_empty());
+            assert_eq!(is_there, bare, "{}", route.path);
+        }
+    }
+
+    #[test]
     fn the_document_names_every_route() {
         let document: serde_json::Value = serde_json::from_str(crate::OPENAPI).unwrap();
         let operations = document["paths"].as_object().unwrap().values().map(|path| path.as_object().unwrap().len());
