@@ -175,10 +175,8 @@ fn missing() -> Box<Error> {
 }
 
 fn used_up() -> Refused {
-    let message = say!(
-        "this link was used already, or is older than an hour",
-        "эта ссылка уже использована или ей больше часа"
-    );
+    let message =
+        say!("this link was used already, or is older than an hour", "эта ссылка уже использована или ей больше часа");
     let hint = say!(
         "sign in with the token; `stend serve --new-token` makes another, with a new link",
         "войдите с токеном; `stend serve --new-token` сделает новый и новую ссылку"

@@ -241,14 +241,13 @@ fn has_one_time(repeat: &Repeat) -> Result<()> {
     match (&repeat.cron, repeat.at_unix) {
         (Some(cron), None) => Cron::parse(cron).map(drop),
         (None, Some(_)) => Ok(()),
-        _ => Err(Error::usage(say!(
-            "a schedule has either `cron` or `at`",
-            "у расписания есть либо `cron`, либо `at`"
-        ))
-        .hint(say!(
-            "`cron=0+2+*+*+*` repeats the order every night, `at=2026-12-24T03:00` carries it out once",
-            "`cron=0+2+*+*+*` повторяет заказ каждую ночь, `at=2026-12-24T03:00` выполняет его один раз"
-        ))),
+        _ => {
+            Err(Error::usage(say!("a schedule has either `cron` or `at`", "у расписания есть либо `cron`, либо `at`"))
+                .hint(say!(
+                    "`cron=0+2+*+*+*` repeats the order every night, `at=2026-12-24T03:00` carries it out once",
+                    "`cron=0+2+*+*+*` повторяет заказ каждую ночь, `at=2026-12-24T03:00` выполняет его один раз"
+                )))
+        }
     }
 }
 
