@@ -255,12 +255,7 @@ fn without_a_device() -> Vec<Experiment> {
     cached.push(goal("P6", Peer::TIoUring, Quantity::Iops, 0.95, 1.0));
     let at = |depth, peers: &[Peer]| {
         let goals = peers.iter().map(|peer| goal("P3", *peer, Quantity::Iops, 1.0, 1.05)).collect();
-        of(
-            &format!("write /dev/null, depth {depth}"),
-            Place::DevNull,
-            load(true, depth, Backend::IoUring),
-            goals,
-        )
+        of(&format!("write /dev/null, depth {depth}"), Place::DevNull, load(true, depth, Backend::IoUring), goals)
     };
     let both = [Peer::FioSame, Peer::FioBatches];
     vec![

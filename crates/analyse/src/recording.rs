@@ -311,7 +311,7 @@ mod tests {
 
     #[test]
     fn a_run_in_that_time_is_a_band_of_its_name_in_every_chart() {
-        let at = |s| Nanos::secs(1000 + s);
+        let at = |s: u64| Nanos::secs(1000 + s);
         let run_of = |label: Option<&str>, from, to| ConcurrentRun {
             run: "R-2".into(),
             suite: "quick".into(),

@@ -35,7 +35,7 @@ fn arcstats() -> Vec<&'static str> {
     vec!["demand_data_hits 4 70", "demand_data_misses 4 30", "c_max 4 4096", "size 4 1024"]
 }
 
-/// Of a share of NFS what comes before its operations, and these.
+/// What comes before the operations of a share of NFS, and these.
 fn mountstats() -> [Vec<&'static str>; 2] {
     let head = vec![
         "opts:\trw,vers=4.2,hard",

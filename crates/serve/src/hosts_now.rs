@@ -50,7 +50,7 @@ impl HostsNow {
         let begun = Instant::now();
         let look = self.look(catalogue)?;
         let runs = catalogue.page(&going_on(Listed::Runs, RUNS_MAX))?;
-        let known = tasks.list(usize::MAX, None).tasks;
+        let known = tasks.list(usize::MAX, None, None)?.tasks;
         let tasks = TaskState::ALL.map(|state| (state.word(), known.iter().filter(|task| task.state == state).count()));
         let recordings: Vec<RecordingNow> = look.recordings.iter().filter_map(now).collect();
         let now = ServerNow {

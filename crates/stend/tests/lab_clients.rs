@@ -130,7 +130,8 @@ fn a_stand_that_stays_is_planned_and_taken_down_as_a_whole(nas: &Machine) {
     let told = nas.guest(&format!("{STEND} stand up block.yaml {HOSTS} 2>&1"));
     let on = told.split_once("--on alfa:").map(|(_, rest)| rest.lines().next().unwrap_or_default()).unwrap_or_default();
     assert!(CLIENTS[1..].iter().all(|name| on.contains(&format!("--on {name}:/dev/"))), "{told}");
-    let identity = nas.guest(&format!("{STEND} inspect {} --ssh alfa --json", on.split(' ').next().unwrap_or_default()));
+    let identity =
+        nas.guest(&format!("{STEND} inspect {} --ssh alfa --json", on.split(' ').next().unwrap_or_default()));
     let identity: serde_json::Value = serde_json::from_str(&identity).expect("JSON");
     assert!(identity.to_string().contains("wwn:uuid."), "{identity}");
     let hosts = HOSTS.split(" --storage").next().unwrap_or_default();

@@ -43,14 +43,8 @@ pub(crate) fn elsewhere<T>(act: impl FnOnce() -> io::Result<T>) -> io::Result<T>
 }
 
 /// CPUs on which something was seen. Noting one neither allocates nor enters the kernel.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct CpusSeen(CpuSet);
-
-impl Default for CpusSeen {
-    fn default() -> CpusSeen {
-        CpusSeen(CpuSet::new())
-    }
-}
 
 impl CpusSeen {
     /// Notes the CPU that the calling thread runs on now; one beyond the 1024 that can be told is left out.

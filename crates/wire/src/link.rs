@@ -35,7 +35,7 @@ type FromWorker = BufReader<Box<dyn Read + Send>>;
 pub struct WorkerCommand(Command);
 
 impl WorkerCommand {
-    /// Of this command, as [`Host::reach`] takes it.
+    /// This command, as [`Host::reach`] takes it.
     pub fn new(command: Command) -> WorkerCommand {
         WorkerCommand(command)
     }

@@ -3,13 +3,13 @@
 /// Address, media type and content. A name changes with what is in it.
 pub const FILES: &[(&str, &str, &str)] = &[
     (
-        "/assets/index-Cb_IqZEV.js",
+        "/assets/index-DSod8Cog.js",
         "text/javascript; charset=utf-8",
-        include_str!("../../assets/console/assets/index-Cb_IqZEV.js"),
+        include_str!("../../assets/console/assets/index-DSod8Cog.js"),
     ),
     (
-        "/assets/index-DL55buS0.css",
+        "/assets/index-DV38zWJ0.css",
         "text/css; charset=utf-8",
-        include_str!("../../assets/console/assets/index-DL55buS0.css"),
+        include_str!("../../assets/console/assets/index-DV38zWJ0.css"),
     ),
 ];

@@ -2,9 +2,8 @@
 //! `NAME.part`, which nobody takes for a run, so that it needs neither a log nor a sync while it is written: who kills it makes it anew.
 
 use super::{NotHeld, Options, Recorder, beside, directory_of, failure, lock, open_file, schema, set_journal_mode};
-use crate::run::{Entry, RunHeader};
+use crate::run::RunHeader;
 use crate::store::owner::Owner;
-use crate::store::schema::key;
 use rusqlite::{Connection, OpenFlags};
 use rustix::fs::RenameFlags;
 use std::fs::File;
