@@ -91,8 +91,11 @@ part "all tests are built, with clippy" "${yielding[@]}" cargo test "${options[@
 start "tests of the crates" "${yielding[@]}" cargo test "${options[@]}" --no-fail-fast "${of_crates[@]}"
 # Waits for pages most of the time.
 start "console" "${yielding[@]}" scripts/web_test.sh
-# Some wait for clocks and disks most of the time.
-part "units" "${yielding[@]}" cargo test "${options[@]}" --no-fail-fast --lib --bins -- --test-threads 4
+units=(cargo test "${options[@]}" --no-fail-fast --lib --bins)
+# Cargo would choose other features for a part of the workspace, and compile once more.
+runner="CARGO_TARGET_$(rustc -vV | sed -n 's/^host: //p' | tr a-z- A-Z_)_RUNNER=$PWD/scripts/apart.sh"
+# Some wait for clocks and disks most of the time. The engine's do I/O at a rate, for which the machines leave too little of the CPUs.
+part "units" "${yielding[@]}" env "$runner but stend_load" "${units[@]}" -- --test-threads 4
 mapfile -t tests < <(of "${beside[@]}")
 part "beside the machines" "${yielding[@]}" "${e2e[@]}" -- --exact "${tests[@]}"
 finish "tests of the crates"
@@ -102,6 +105,7 @@ finish "machines that compiling runs beside"
 share 0 || true
 mapfile -t tests < <(of "${later[@]}")
 start "machines of the lab" "${e2e[@]}" -- --exact "${tests[@]}"
+part "units of the engine" env "$runner only stend_load" "${units[@]}" -- --test-threads 6
 part "allocations" cargo test "${options[@]}" --no-fail-fast --test allocations
 # Six at a time: with four the CPUs were idle for half of the time.
 part "the binary on this machine" "${e2e[@]}" -- --exact --test-threads 6 "${alone[@]}"
