@@ -89,7 +89,8 @@ serve-bench: ## what a server costs that knows 10,000 runs, and how long 50 clie
 coverage: ## do intervals hold the truth: ten minutes of simulations, needs no storage (SIMULATIONS=1000 prints a rough page)
 	@SIMULATIONS="$(SIMULATIONS)" cargo run --locked --offline --quiet --release -p stend-bench -- coverage
 
-fleet: ## can one core take in what a thousand load hosts send: half a minute, needs no storage
+fleet: ## what many hosts in one run cost: what one core merges, a run file of 100 hosts over an hour; five minutes, half a gigabyte (ON=/directory, ONLY=part of a name)
+	@$(MAKE) --no-print-directory build
 	@STEND="$(STEND)" cargo run --locked --offline --quiet --release -p stend-bench -- fleet
 
 speed: ## what an I/O costs, against fio: a quarter of an hour, needs root and fio (FIO=/path, T_IO_URING=/path, ON=/directory, BLOCKS, WINDOW_MS, ONLY=part of a name)

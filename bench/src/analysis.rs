@@ -17,9 +17,9 @@ use synthesize::Shape;
 /// Times that each command runs; the middle one counts.
 const ROUNDS: usize = 3;
 /// Ten hours of 64 jobs in two streams.
-const LONG: Shape = Shape { trials: 10, seconds: 3600, jobs: 32, seed: 1 };
+const LONG: Shape = Shape { trials: 10, seconds: 3600, hosts: 1, streams: 2, jobs: 32, seed: 1 };
 /// One of many.
-const SMALL: Shape = Shape { trials: 6, seconds: 3, jobs: 4, seed: 1 };
+const SMALL: Shape = Shape { trials: 6, seconds: 3, hosts: 1, streams: 2, jobs: 4, seed: 1 };
 /// How many.
 const MANY: u64 = 1000;
 /// With `ONLY` it is made for a part of this name alone.
@@ -39,7 +39,7 @@ const IMPORTED: &str = "imported.stend";
 
 /// A command and what it may cost.
 #[derive(Clone)]
-struct Row {
+pub struct Row {
     /// What is done, for people.
     what: &'static str,
     /// Another program than Stend.
@@ -54,8 +54,22 @@ struct Row {
     memory_goal: Option<u64>,
 }
 
+impl Row {
+    /// Stend with these words and this file, in at most so many seconds of processor time.
+    pub fn of_stend(what: &'static str, words: &[&str], files: &[PathBuf], seconds: u64) -> Row {
+        Row {
+            what,
+            program: None,
+            arguments: words.iter().map(ToString::to_string).collect(),
+            files: files.to_vec(),
+            goal: Some(Duration::from_secs(seconds)),
+            memory_goal: None,
+        }
+    }
+}
+
 /// What a command took.
-struct Took {
+pub struct Took {
     /// User and system time.
     cpu: Duration,
     /// By the clock.
@@ -113,13 +127,9 @@ fn rows(settings: &Settings, directory: &Path) -> Outcome<Vec<Row>> {
         month::write(&month, 1_795_296_000)?;
     }
     let out = directory.join("out.html").display().to_string();
-    let row = |what, arguments: &[&str], files: &[PathBuf], seconds, memory_goal| Row {
-        what,
-        arguments: arguments.iter().map(ToString::to_string).collect(),
-        files: files.to_vec(),
-        goal: Some(Duration::from_secs(seconds)),
-        program: None,
+    let row = |what, words: &[&str], files: &[PathBuf], seconds, memory_goal| Row {
         memory_goal,
+        ..Row::of_stend(what, words, files, seconds)
     };
     let (long, month) = (std::slice::from_ref(&long), std::slice::from_ref(&month));
     Ok(vec![
@@ -179,7 +189,7 @@ fn imports(settings: &Settings, directory: &Path) -> Outcome<(Vec<Row>, Vec<Pair
 }
 
 /// The command several times; the middle one by processor time.
-fn took(settings: &Settings, row: &Row) -> Outcome<Took> {
+pub fn took(settings: &Settings, row: &Row) -> Outcome<Took> {
     let mut rounds = Vec::new();
     for _ in 0..ROUNDS {
         say(row.what);
@@ -228,13 +238,19 @@ pub fn peak(pid: u32) -> u64 {
 fn text(settings: &Settings, rows: &[(Took, Row)]) -> String {
     let version = Command::new(&settings.stend).arg("--version").output();
     let version = version.map(|o| String::from_utf8_lossy(&o.stdout).trim().to_string()).unwrap_or_default();
-    let mut text = format!(
+    let head = format!(
         "# What looking at runs costs\n\nWritten by `make analysis`; everything above \"Notes\" is replaced by the next run.\n\n\
          {version} over made-up run files as it would have stored them: ten hours of 64 jobs in two streams (ten trials of one hour; counters of each stream \
          every 100 ms, a histogram of each stream every second, one of each job and trial, telemetry every second), and {MANY} runs of six trials. \
-         Logs of fio of {LOGGED} I/Os (five columns; the goal is 0.6 GB/s) and of {HISTOGRAMS} histograms are imported with all that follows: run file, analysis, screen. Each command {ROUNDS} times, the middle one. Processor time is user and system time; by the clock it takes longer while others use the machine.\n\n\
-         | what | CPU time, s | by the clock, s | memory, MiB | goal | reached |\n|---|---|---|---|---|---|\n"
+         Logs of fio of {LOGGED} I/Os (five columns; the goal is 0.6 GB/s) and of {HISTOGRAMS} histograms are imported with all that follows: run file, analysis, screen. Each command {ROUNDS} times, the middle one. Processor time is user and system time; by the clock it takes longer while others use the machine.\n\n"
     );
+    head + &table(rows)
+}
+
+/// What each command took, and whether that is little enough.
+pub fn table(rows: &[(Took, Row)]) -> String {
+    let mut text =
+        "| what | CPU time, s | by the clock, s | memory, MiB | goal | reached |\n|---|---|---|---|---|---|\n".to_string();
     for (took, row) in rows {
         let memory = row.memory_goal.map_or(String::new(), |most| format!(", ≤ {most} MiB"));
         let held =

@@ -1,7 +1,7 @@
 //! Benches against peers, paired in one run. `make agree`: do Stend and fio agree? `make speed`: what does an I/O cost? `make truth`: does a
 //! load come as asked, and does a stall show? `make coverage`: do intervals hold the truth? `make analysis`: what does looking at runs cost?
 //! `make serve-bench`: what does a server cost? `make lab`: do layouts cost in virtual machines what arithmetic says? `make signal`: what does Stend warn of on healthy storage?
-//! `make fleet`: does one core take in what a thousand load hosts send?
+//! `make fleet`: what do many hosts in one run cost?
 //! Each writes its page in `docs/bench`. Must not judge by anything but the interval, and must not repeat what came out badly.
 #![forbid(unsafe_code)]
 

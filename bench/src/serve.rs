@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 /// Runs that the server knows.
 const RUNS: u64 = 10_000;
 /// What each of them is.
-const SMALL: Shape = Shape { trials: 2, seconds: 2, jobs: 2, seed: 1 };
+const SMALL: Shape = Shape { trials: 2, seconds: 2, hosts: 1, streams: 2, jobs: 2, seed: 1 };
 /// Clients that ask at the same time, each for the next answer as soon as it has one.
 const CLIENTS: usize = 50;
 /// How long they ask.
