@@ -89,7 +89,7 @@ serve-bench: ## what a server costs that knows 10,000 runs, and how long 50 clie
 coverage: ## do intervals hold the truth: ten minutes of simulations, needs no storage (SIMULATIONS=1000 prints a rough page)
 	@SIMULATIONS="$(SIMULATIONS)" cargo run --locked --offline --quiet --release -p stend-bench -- coverage
 
-fleet: ## what many hosts in one run cost: what one core merges, a run file of 100 hosts over an hour; five minutes, half a gigabyte (ON=/directory, ONLY=part of a name)
+fleet: ## what many hosts in one run cost: what one core merges, a run file of 100 hosts over an hour, how far apart hosts begin, what a watched host does to the load; ten minutes, half a gigabyte, needs root for real workers (ON=/directory, BLOCKS, WINDOW_MS, ONLY=part of a name)
 	@$(MAKE) --no-print-directory build
 	@STEND="$(STEND)" cargo run --locked --offline --quiet --release -p stend-bench -- fleet
 

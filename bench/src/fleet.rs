@@ -1,8 +1,10 @@
-//! `make fleet`: what do many hosts in one run cost? One core that merges what they send, and a run file of them. A part that cannot be
-//! measured here is on the page with its reason.
+//! `make fleet`: what do many hosts in one run cost? One core that merges what they send, a run file of them, and how far apart they begin.
+//! A part that cannot be measured here is on the page with its reason.
 
 mod file;
 mod merging;
+mod skew;
+mod workers;
 
 use crate::{Outcome, Settings, machine, page, say};
 
@@ -10,9 +12,10 @@ use crate::{Outcome, Settings, machine, page, say};
 type Part = (&'static str, fn(&Settings) -> Outcome<String>);
 
 /// In this order: memory is measured of a program that did nothing else yet.
-const PARTS: [Part; 2] = [
+const PARTS: [Part; 3] = [
     ("What a thousand hosts send", merging::measure),
     ("A run file of many hosts", file::measure),
+    ("How far apart hosts begin", skew::measure),
 ];
 
 /// Measures everything and writes the page; with `ONLY` some parts, which are printed.

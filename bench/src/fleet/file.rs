@@ -1,4 +1,5 @@
-//! The run file of a hundred load hosts over an hour: how large it is, and what looking at it costs. Made up, and written as a run writes it.
+//! The run file of a hundred load hosts over an hour: how large it is, and what looking at it costs. Made up, but written as a run writes
+//! it.
 
 use super::reached;
 use crate::analysis::synthesize::{self, Shape};
@@ -42,7 +43,7 @@ fn head(shape: Shape, size: Bytes, memory: Bytes) -> String {
     format!(
         "A made-up run of {hosts} load hosts, {trials} trials of {seconds} s, {streams} stream of {jobs} jobs on each host. Every host has counters each 100 ms, a histogram and a\n\
          sample of its telemetry each second, and a histogram of each job and trial; one host is slow. The file takes {:.0} MB of the disk, {:.2} KB per host and second.\n\
-         Memory of the program that made it: {:.0} MiB; goal: below {:.0} MiB {}\n\n\
+         Memory of the program that made it: {} MiB; goal: below {} MiB {}\n\n\
          Each command three times, the middle one. Goals are of processor time: by the clock it takes longer while others use the machine.\n\n",
         size.0 as f64 / 1e6,
         size.0 as f64 / 1e3 / seconds_of_hosts(shape),
