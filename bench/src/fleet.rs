@@ -1,9 +1,10 @@
-//! `make fleet`: what do many hosts in one run cost? One core that merges what they send, a run file of them, and how far apart they begin.
-//! A part that cannot be measured here is on the page with its reason.
+//! `make fleet`: what do many hosts in one run cost? One core that merges what they send, a run file of them, how far apart they begin, and
+//! what a watched host does to the load. A part that cannot be measured here is on the page with its reason.
 
 mod file;
 mod merging;
 mod skew;
+mod watched;
 mod workers;
 
 use crate::{Outcome, Settings, machine, page, say};
@@ -12,10 +13,11 @@ use crate::{Outcome, Settings, machine, page, say};
 type Part = (&'static str, fn(&Settings) -> Outcome<String>);
 
 /// In this order: memory is measured of a program that did nothing else yet.
-const PARTS: [Part; 3] = [
+const PARTS: [Part; 4] = [
     ("What a thousand hosts send", merging::measure),
     ("A run file of many hosts", file::measure),
     ("How far apart hosts begin", skew::measure),
+    ("A host that is watched", watched::measure),
 ];
 
 /// Measures everything and writes the page; with `ONLY` some parts, which are printed.

@@ -7,6 +7,8 @@ mod measured;
 mod report;
 mod t_io_uring;
 
+pub use contenders::relative;
+
 use crate::fio::Fio;
 use crate::{Outcome, Settings};
 use experiment::Peer;

@@ -191,14 +191,22 @@ fn compare(goal: Goal, peers: &[Peer], rounds: &[Vec<Measured>]) -> Outcome<Comp
     };
     let at = 1 + peers.iter().position(|peer| *peer == goal.peer).ok_or("a goal without its peer")?;
     let column = |contender: usize| -> Vec<f64> { rounds.iter().map(|round| quantity(&round[contender])).collect() };
+    let (stend, peer, again) = (column(0), column(at), column(peers.len() + 1));
+    let (middle, floor) = relative((&stend, &peer), (&again, &stend))?;
+    let of = |values: &[f64]| mean(values).unwrap_or_default();
+    Ok(Compared { goal, stend: of(&stend), peer: of(&peer), middle, floor })
+}
+
+/// One contender relative to another, round by round, and the A/A floor: how far one is from itself in the same rounds.
+///
+/// Errors: fewer than six rounds.
+pub fn relative((above, below): (&[f64], &[f64]), (again, once): (&[f64], &[f64])) -> Outcome<(paired::Middle, f64)> {
     let effects = |above: &[f64], below: &[f64]| -> Vec<f64> {
         above.iter().zip(below).filter_map(|(a, b)| paired::effect(&[*a], &[*b])).collect()
     };
-    let (stend, peer, again) = (column(0), column(at), column(peers.len() + 1));
-    let middle = paired::middle(&effects(&stend, &peer)).ok_or("too few rounds")?;
-    let floor = paired::floor(&effects(&again, &stend)).ok_or("no rounds")?;
-    let of = |values: &[f64]| mean(values).unwrap_or_default();
-    Ok(Compared { goal, stend: of(&stend), peer: of(&peer), middle, floor })
+    let middle = paired::middle(&effects(above, below)).ok_or("too few rounds")?;
+    let floor = paired::floor(&effects(again, once)).ok_or("no rounds")?;
+    Ok((middle, floor))
 }
 
 /// The command line of a peer.
