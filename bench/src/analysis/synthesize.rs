@@ -315,7 +315,8 @@ mod tests {
         let parts = run.trials.iter().flat_map(|trial| &trial.parts);
         let parts: Vec<_> = parts.map(|part| (part.slices.len(), part.outcome.is_some())).collect();
         assert_eq!(parts, [(100, true); 6]);
-        let done: u64 = run.trials[0].outcome.as_ref().unwrap().jobs.iter().map(|job| job.done[Op::Read.index()].0).sum();
+        let done: u64 =
+            run.trials[0].outcome.as_ref().unwrap().jobs.iter().map(|job| job.done[Op::Read.index()].0).sum();
         assert_eq!(done, 10 * OPS_PER_SECOND * (200 + SLOW) / 100, "every second is that of one job");
         let found = stend_analyse::analyse(&run).unwrap();
         let hosts = found.cases[0].hosts.as_ref().unwrap();
