@@ -250,7 +250,8 @@ fn text(settings: &Settings, rows: &[(Took, Row)]) -> String {
 /// What each command took, and whether that is little enough.
 pub fn table(rows: &[(Took, Row)]) -> String {
     let mut text =
-        "| what | CPU time, s | by the clock, s | memory, MiB | goal | reached |\n|---|---|---|---|---|---|\n".to_string();
+        "| what | CPU time, s | by the clock, s | memory, MiB | goal | reached |\n|---|---|---|---|---|---|\n"
+            .to_string();
     for (took, row) in rows {
         let memory = row.memory_goal.map_or(String::new(), |most| format!(", ≤ {most} MiB"));
         let held =
