@@ -118,28 +118,30 @@ fn cpus(view: &HostView, lang: Lang) -> String {
     let rates = view.rates;
     let (busy, iowait, steal) =
         (share(rates.cpu_busy, lang), share(rates.cpu_iowait, lang), share(rates.cpu_steal, lang));
-    let clock = clock(view, lang);
+    let (heat, clock) = (heat(view, lang), clock(view, lang));
     say!(
-        "CPU      busy {busy}, waiting for I/O {iowait}, hypervisor took {steal}{clock}",
-        "Проц.    заняты {busy}, ждут ввод-вывод {iowait}, отнял гипервизор {steal}{clock}"
+        "CPU      {heat}busy {busy}, waiting for I/O {iowait}, hypervisor took {steal}{clock}",
+        "Проц.    {heat}заняты {busy}, ждут ввод-вывод {iowait}, отнял гипервизор {steal}{clock}"
     )
     .get(lang)
     .to_string()
 }
 
-/// Mean frequency of the CPUs that tell theirs, and that heat held some back.
+/// That heat held CPUs back: first in its line, so that a narrow terminal does not cut it off.
+fn heat(view: &HostView, lang: Lang) -> String {
+    let count = view.throttled;
+    let said = (count > 0).then(|| say!("✖ throttled by heat: {count}, ", "✖ замедлялись от нагрева: {count}, "));
+    said.map(|said| said.get(lang).to_string()).unwrap_or_default()
+}
+
+/// Mean frequency of the CPUs that tell theirs.
 fn clock(view: &HostView, lang: Lang) -> String {
     let all = &view.parts.frequencies_khz;
-    let mean = (!all.is_empty()).then(|| all.iter().map(|khz| *khz as f64).sum::<f64>() / all.len() as f64);
-    let mean = mean.map(|khz| {
-        let ghz = format::number(khz / 1e6, lang);
-        say!(", {ghz} GHz", ", {ghz} ГГц")
-    });
-    let throttled = (view.throttled > 0).then(|| {
-        let count = view.throttled;
-        say!(", ✖ throttled by heat: {count}", ", ✖ замедлялись от нагрева: {count}")
-    });
-    mean.iter().chain(&throttled).map(|said| said.get(lang)).collect()
+    if all.is_empty() {
+        return String::new();
+    }
+    let ghz = format::number(all.iter().map(|khz| *khz as f64).sum::<f64>() / all.len() as f64 / 1e6, lang);
+    say!(", {ghz} GHz", ", {ghz} ГГц").get(lang).to_string()
 }
 
 fn memory(view: &HostView, lang: Lang) -> String {
@@ -415,14 +417,16 @@ mod tests {
         assert_eq!(begins, expected);
         assert!(english.contains("eth0 ↓12.3 ↑0.4") && english.contains("°C"), "{english}");
         let wide = drawn(Lang::En, (120, 24), 0);
-        assert!(wide.contains("2.45\u{a0}GHz, ✖ throttled by heat: 3"), "{wide}");
+        assert!(wide.contains("2.45\u{a0}GHz"), "{wide}");
+        assert!(english.contains("CPU      ✖ throttled by heat: 3, busy"), "{english}");
         let last = |name: &str| {
             let line = wide.lines().find(|line| line.starts_with(name)).unwrap();
             line.split_whitespace().rev().take(2).collect::<Vec<_>>().join(" ")
         };
         assert_eq!([last("nvme0n1"), last("sda"), last("sdb")], ["— 46", "7 —", "— —"]);
         let russian = drawn(Lang::Ru, (80, 24), 75);
-        assert!(russian.contains("до последнего") && russian.contains("Проц."), "{russian}");
+        assert!(russian.contains("до последнего"), "{russian}");
+        assert!(russian.contains("Проц.    ✖ замедлялись от нагрева: 3, заняты"), "{russian}");
         let silent = HostRates { networks: vec![NetworkRates::default()], ..HostRates::default() };
         assert_eq!(network(&silent, Lang::En), "network  0 MB/s");
         assert_eq!(network(&HostRates::default(), Lang::En), "network  — MB/s", "not counted is not zero");

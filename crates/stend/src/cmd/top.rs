@@ -20,8 +20,12 @@ const STEPS_KEPT: usize = 3600;
 /// A signal is noticed after this time at the latest.
 const NOTICE: Duration = Duration::from_millis(100);
 
-/// How far back a recording is looked through for temperatures: they are read every half a minute at least.
-const SAMPLES_BACK: usize = 60;
+/// How far back a recording is looked through for temperatures. They are read every half a minute at least, some seconds later if a drive
+/// hangs, and the reading before the last one is needed, too.
+const READINGS_WITHIN: Nanos = Nanos::secs(75);
+
+/// So many samples are looked through however old they are: steps of old ones are minutes.
+const SAMPLES_BACK: std::ops::Range<usize> = 60..1000;
 
 /// What PgUp and PgDn go by.
 const PAGE: Nanos = Nanos::secs(60);
@@ -202,7 +206,12 @@ impl Steps {
 
 /// Readings of parts up to this sample, the newest first.
 fn readings(rows: &SampleRows, index: usize) -> impl Iterator<Item = Box<Parts>> + '_ {
-    (0..=index).rev().take(SAMPLES_BACK).filter_map(move |at| rows.get(at)?.parts)
+    let newest = rows.at(index).unwrap_or_default();
+    let is_near = move |at: &usize| {
+        let is_young = || rows.at(*at).is_some_and(|then| newest.saturating_sub(then) <= READINGS_WITHIN);
+        index - at < SAMPLES_BACK.start || is_young()
+    };
+    (0..=index).rev().take(SAMPLES_BACK.end).take_while(is_near).filter_map(move |at| rows.get(at)?.parts)
 }
 
 /// How often heat held CPUs back between two readings.
@@ -310,6 +319,12 @@ fn moved(steps: &Steps, held: Option<usize>, key: Key) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use stend_base::Bytes;
+    use stend_plan::{PlanInputs, PlanTarget};
+    use stend_record::parts::Temperature;
+    use stend_record::store::{self, Options};
+    use stend_record::{Entry, HostId, Recording, Retention, RunHeader, RunState};
+    use stend_spec::suite::Suite;
 
     /// Steps of this many seconds, each at its end; the host has nothing.
     fn steps(dir: &Path, seconds: &[u64]) -> Steps {
@@ -378,5 +393,33 @@ mod tests {
         }
         let of = |index: usize| steps.throttled(index, &steps.get(index).unwrap());
         assert_eq!([of(0), of(1), of(2), of(3)], [0, 0, 2, 2], "until it is read again");
+    }
+
+    #[test]
+    fn a_fast_recording_has_temperatures_and_heat_however_many_samples_ago_they_were_read() {
+        let dir = tempfile::tempdir().unwrap();
+        let (path, every) = (dir.path().join("fast.stend"), Nanos::millis(100));
+        let target = PlanTarget::device(Bytes(0));
+        let inputs = PlanInputs { suite: Suite::default(), seed: 0, target, time_budget: None, traces: Vec::new() };
+        let recording = Some(Recording { every, retention: Retention::usual(every) });
+        let header = RunHeader { recording, ..RunHeader::new("R-20261130T000000Z-fast", inputs) };
+        let writer = store::create(&path, header, Options::default()).unwrap();
+        for tenth in 0..=310 {
+            let warm = Temperature { device: "sda".into(), milli_celsius: 40_000, warning: None, critical: None };
+            let parts = Parts { temperatures: vec![warm], throttled: Some(3 + tenth / 300), ..Parts::default() };
+            let parts = (tenth % 300 == 0).then(|| Box::new(parts));
+            let sample = Sample { at: Nanos::millis(100_000 + 100 * tenth), parts, ..Sample::default() };
+            writer.append(Entry::Sample { host: HostId::LOAD, sample: Box::new(sample) });
+        }
+        writer.close(RunState::Complete).unwrap();
+        let rows = SampleRows::open(&path).unwrap();
+        assert_eq!(rows.len(), 311);
+        let clock = WallClock::of(&rows.record);
+        let steps = Steps::Recorded(Box::new(rows), clock);
+        let of = |index: usize| {
+            let step = steps.get(index).unwrap();
+            (step.parts.temperatures.len(), steps.throttled(index, &step))
+        };
+        assert_eq!((of(289), of(309)), ((1, 0), (1, 1)), "29 s and 31 s after the begin");
     }
 }
