@@ -51,7 +51,7 @@ fn a_recording_is_shown_listed_reported_and_replayed() {
     assert_eq!(last, steps[steps.len() - 2..], "the last two, as without --json");
     let (journal, _) = expect_exit(&mut stend(&scratch, &["journal", file, "--json"]), 0);
     let journal: Value = serde_json::from_str(&journal).unwrap();
-    assert_eq!((journal["rules_version"].as_str(), journal["problems"].is_array()), (Some("7"), true));
+    assert_eq!((journal["rules_version"].as_str(), journal["problems"].is_array()), (Some("8"), true));
     let (picture, _) = expect_exit(&mut stend(&scratch, &["top", file]), 0);
     assert!(picture.contains("the end of the recording") && picture.contains("CPU      busy"), "{picture}");
 }

@@ -177,6 +177,35 @@ fn a_few_errors_that_a_link_corrected_are_no_problem() {
 }
 
 #[test]
+fn errors_of_a_link_are_counted_over_half_a_minute_however_near_readings_are() {
+    // A state that flaps has all parts read every five seconds.
+    let found = journal(120, |s, sample| {
+        parts(sample).links[0].corrected = Some(7 + s / 5 * 9);
+        sample.parts.take_if(|_| s % 5 > 0);
+    });
+    let found = told(&found);
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(found[0].starts_with("LinkErrors nvme0n1/0000:01:00.0 Warning 10..open x1: errors corrected: "), "{found:?}");
+}
+
+#[test]
+fn an_array_that_is_broken_or_stays_inactive_is_a_problem_and_one_that_is_being_assembled_is_not() {
+    let of = |state: &str, from: u64, until: u64, disks: u32| {
+        told(&journal(100, |s, sample| {
+            let array = &mut parts(sample).arrays[0];
+            (array.degraded, array.disks) = (None, disks);
+            array.state = if (from..until).contains(&s) { state.into() } else { "clean".into() };
+            sample.parts.take_if(|_| s % 5 > 0);
+        }))
+    };
+    assert_eq!(of("broken", 20, 40, 2), ["ArrayDegraded md0 Critical 20..40 x1: its state is broken"]);
+    assert_eq!(of("inactive", 20, 40, 2), ["ArrayDegraded md0 Warning 25..40 x1: its state is inactive"]);
+    assert_eq!(of("inactive", 20, 25, 2), [""; 0], "it is being assembled");
+    assert_eq!(of("inactive", 0, 100, 0), [""; 0], "a container");
+    assert_eq!(of("readonly", 0, 100, 2), [""; 0]);
+}
+
+#[test]
 fn the_cache_of_zfs_is_memory_that_programs_can_have() {
     let low = |arc: u64| {
         let found = journal(300, |s, sample| {

@@ -6,7 +6,7 @@ use crate::host_rates::{DriveRates, HostRates, of_ports};
 use std::collections::{BTreeMap, BTreeSet};
 use stend_base::{Bytes, Nanos, Say, format, say};
 use stend_record::nfs::NfsMount;
-use stend_record::parts::{LinkState, PathState};
+use stend_record::parts::{ArrayState, LinkState, PathState};
 use stend_record::sample::DiskCounters;
 use stend_record::{Parts, Sample};
 
@@ -261,7 +261,7 @@ fn name_of_link(link: &LinkState) -> String {
 }
 
 /// Verdicts over a PCIe link.
-fn of_link(link: &LinkState, before: Option<&Parts>) -> Verdicts {
+fn of_link(link: &LinkState, before: &[LinkState]) -> Verdicts {
     let name = name_of_link(link);
     let (lanes, possible) = (link.now.width, link.best.width);
     // Without a device behind it a link has no lanes: that is another problem.
@@ -271,7 +271,7 @@ fn of_link(link: &LinkState, before: Option<&Parts>) -> Verdicts {
         }
         false => Verdict::Good,
     };
-    let earlier = before.and_then(|before| before.links.iter().find(|earlier| earlier.address == link.address));
+    let earlier = before.iter().find(|earlier| earlier.address == link.address);
     // Readings are seconds apart; no link corrects as many even in a day.
     let corrected = earlier.and_then(|earlier| grown(earlier.corrected?, link.corrected?, Nanos::SECOND));
     let errors = corrected.map(|errors| {
@@ -283,21 +283,39 @@ fn of_link(link: &LinkState, before: Option<&Parts>) -> Verdicts {
     errors.into_iter().chain([(JournalRule::LinkNarrow, name, narrow)]).collect()
 }
 
-/// Verdicts over what parts of the machine say of themselves; `before` is their reading before this one.
-pub(super) fn parts(before: Option<&Parts>, now: &Parts) -> Verdicts {
+/// Verdict over an array. One that is being assembled is inactive until enough of its drives are there, and a container of the firmware, which
+/// has no drives of its own, always is.
+//= linux, Documentation/admin-guide/md.rst, "array_state": "broken: Array has failed."
+fn of_array(array: &ArrayState, before: Option<&Parts>) -> Verdict {
+    let (state, disks) = (array.state.as_str(), array.disks);
+    let evidence = || say!("its state is {state}", "состояние {state}");
+    let is_inactive = |array: &ArrayState| array.state == "inactive" && array.disks > 0;
+    let was_inactive = || {
+        let earlier = before.and_then(|before| before.arrays.iter().find(|earlier| earlier.name == array.name));
+        earlier.is_some_and(is_inactive)
+    };
+    match array.degraded {
+        _ if state == "broken" => Verdict::Bad(ProblemSeverity::Critical, evidence()),
+        Some(missing) if missing > 0 => Verdict::Bad(
+            ProblemSeverity::Critical,
+            say!("lacks {missing} of {disks} drives", "не хватает накопителей: {missing} из {disks}"),
+        ),
+        _ if is_inactive(array) && was_inactive() => Verdict::Bad(ProblemSeverity::Warning, evidence()),
+        _ if is_inactive(array) => Verdict::Between,
+        _ => Verdict::Good,
+    }
+}
+
+/// Verdicts over what parts of the machine say of themselves; `before` is their reading before this one, and `links` are those of the reading
+/// since which errors of links are counted.
+pub(super) fn parts(before: Option<&Parts>, links: &[LinkState], now: &Parts) -> Verdicts {
     let mut said: Verdicts = Vec::new();
     let state = |is_bad: bool, severity, evidence: Say| match is_bad {
         true => Verdict::Bad(severity, evidence),
         false => Verdict::Good,
     };
     for array in &now.arrays {
-        let (Some(missing), disks) = (array.degraded, array.disks) else { continue };
-        let evidence = say!("lacks {missing} of {disks} drives", "не хватает накопителей: {missing} из {disks}");
-        said.push((
-            JournalRule::ArrayDegraded,
-            array.name.clone(),
-            state(missing > 0, ProblemSeverity::Critical, evidence),
-        ));
+        said.push((JournalRule::ArrayDegraded, array.name.clone(), of_array(array, before)));
     }
     for pool in &now.pools {
         let Some(health) = &pool.health else { continue };
@@ -310,7 +328,7 @@ pub(super) fn parts(before: Option<&Parts>, now: &Parts) -> Verdicts {
         let evidence = say!("its state is {told}", "состояние {told}");
         said.push((JournalRule::PathDown, name_of(path), state(!path.is_usable(), ProblemSeverity::Warning, evidence)));
     }
-    now.links.iter().for_each(|link| said.extend(of_link(link, before)));
+    now.links.iter().for_each(|link| said.extend(of_link(link, links)));
     for reading in &now.temperatures {
         let limit = |of: Option<i64>| of.filter(|milli| *milli > 0);
         let Some(warning) = limit(reading.warning).or(limit(reading.critical)) else { continue };

@@ -18,12 +18,16 @@ use crate::host_rates;
 use judge::{Known, Verdict, Verdicts};
 use std::collections::{BTreeMap, BTreeSet};
 use stend_base::{Nanos, Say, say};
+use stend_record::parts::LinkState;
 use stend_record::{Event, EventKind, Health, HostId, HostInfo, Parts, RunRecord, Sample, WallClock};
 
 /// A problem that comes back so soon is the same one.
 const SAME_WITHIN: Nanos = Nanos::secs(3600);
 /// One that has come so often closes only when it was away for that long, so that it does not call people every minute.
 const FLAPS: u32 = 3;
+/// Errors of links are counted over this time, however near readings are to each other. A little less than the usual half a minute between
+/// two of them, so that one that comes early does not make it a minute.
+const LINKS_WITHIN: Nanos = Nanos::secs(25);
 /// Most problems that are kept; a host with more has one cause for many.
 const PROBLEMS_MAX: usize = 10_000;
 /// Most objects that are followed.
@@ -99,6 +103,8 @@ pub fn of_run(run: &mut RunRecord) -> Vec<Problem> {
 pub struct Journal {
     before: Option<Sample>,
     parts: Option<Box<Parts>>,
+    /// Links since whose reading their errors are counted, and when that was.
+    links: (Nanos, Vec<LinkState>),
     known: Known,
     /// Events that were not looked at, the next one last.
     events: Vec<Event>,
@@ -160,12 +166,15 @@ impl Journal {
             self.note(sample.at, said);
         }
         if let Some(parts) = &sample.parts {
-            let said = judge::parts(self.parts.as_deref(), parts);
+            let said = judge::parts(self.parts.as_deref(), &self.links.1, parts);
             self.note(sample.at, said);
             let there = judge::parts_there(parts);
             self.close(sample.at, |rule, object| {
                 judge::RULES_OF_PARTS.contains(&rule) && !there.contains(&(rule, object.to_string()))
             });
+            if sample.at.saturating_sub(self.links.0) >= LINKS_WITHIN {
+                self.links = (sample.at, parts.links.clone());
+            }
             self.parts = Some(parts.clone());
         }
         if let Some(networks) = &sample.networks {

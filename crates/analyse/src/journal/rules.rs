@@ -5,7 +5,7 @@ use serde::Serialize;
 use stend_base::{Nanos, Say, say};
 
 /// Raised by any change of a rule, so that a problem can be traced to what found it.
-pub const RULES_VERSION: &str = "7";
+pub const RULES_VERSION: &str = "8";
 
 /// A disk that was asleep answers when it turns, which takes up to half a minute; the SCSI layer waits 30 s by default.
 const SPINS_UP: Nanos = Nanos::secs(35);
@@ -80,7 +80,7 @@ impl ProblemSeverity {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum JournalRule {
-    /// An array lacks drives.
+    /// An array lacks drives, is broken or stays inactive.
     ArrayDegraded,
     /// A device vanished.
     DriveGone,
@@ -158,7 +158,7 @@ pub const LIMITS: [(JournalRule, Limits); 19] = [
     // Errors are counted and do not go away: over an hour after the last one.
     (JournalRule::DriveErrors, limits(Category::Drive, 1.0, 1.0, 0, 3600)),
     (JournalRule::MediaErrors, limits(Category::Drive, 1.0, 1.0, 0, 3600)),
-    // Between two readings; now and then every link corrects one.
+    // Within half a minute; now and then every link corrects one.
     (JournalRule::LinkErrors, limits(Category::Path, 10.0, 10.0, 0, 3600)),
     (JournalRule::MemoryKill, limits(Category::Node, 1.0, 1.0, 0, 3600)),
     // Per second; a cable that is bad makes many.

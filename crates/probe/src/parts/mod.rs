@@ -83,10 +83,17 @@ pub fn states(root: &Path, devices: &[String]) -> Parts {
     states_of(&StateFiles::find(root, devices).read())
 }
 
+/// What a working array says of itself in turn, as it is written or not.
+//= linux, Documentation/admin-guide/md.rst, "array_state"
+const WORKING: [&str; 4] = ["clean", "active", "active-idle", "write-pending"];
+
 /// What of a reading are states: without what changes by itself, such as temperatures, counters, how far an array has come, and whether
 /// it was written a moment ago (`active`, `clean`).
 pub fn states_of(parts: &Parts) -> Parts {
-    let array = |array: &ArrayState| ArrayState { state: String::new(), progress: None, ..array.clone() };
+    let array = |array: &ArrayState| {
+        let state = if WORKING.contains(&array.state.as_str()) { "" } else { &array.state };
+        ArrayState { state: state.to_string(), progress: None, ..array.clone() }
+    };
     let link = |link: &LinkState| LinkState { corrected: None, ..link.clone() };
     Parts {
         arrays: parts.arrays.iter().map(array).collect(),
@@ -214,7 +221,11 @@ mod tests {
         };
         let idle = states_of(&reading("clean", None, 3, 0));
         assert_eq!(states_of(&reading("active", Some((1, 2)), 4, 0)), idle);
+        assert_eq!(states_of(&reading("write-pending", None, 4, 0)), idle);
         assert_ne!(states_of(&reading("clean", None, 3, 1)), idle);
+        for state in ["broken", "inactive", "readonly"] {
+            assert_ne!(states_of(&reading(state, None, 3, 0)), idle, "{state}");
+        }
     }
 
     #[test]
