@@ -57,7 +57,7 @@ impl NfsFiles {
     }
 
     /// NFS of now; `None` where this host is neither client nor server, and until that is looked at again. A reading of the shares that fails
-    /// has what the one before had: none of them was unmounted by that.
+    /// has what the one before had: none of them was unmounted by that. Where there are too many of them to be read, none has values.
     pub fn read(&mut self, at: Nanos) -> Option<Box<Nfs>> {
         if at < self.next {
             return None;
@@ -65,8 +65,11 @@ impl NfsFiles {
         if !self.server.exists() {
             self.server = Source::open(&self.server_path);
         }
-        if let Some(text) = self.mountstats.read() {
-            self.known = mounts(text);
+        match self.mountstats.read() {
+            Some(text) => self.known = mounts(text),
+            // It may stay so for ever: values of long ago are none of now.
+            None if self.mountstats.too_large().is_some() => self.known = Mounts::default(),
+            None => {}
         }
         let server = self.server.read().and_then(server);
         if self.known.found.is_empty() && server.is_none() {
@@ -288,21 +291,23 @@ mod tests {
     }
 
     #[test]
-    fn neither_a_mount_with_a_name_that_is_no_utf_8_nor_a_reading_that_fails_hides_a_share() {
+    fn a_mount_with_a_name_that_is_no_utf_8_hides_no_share_and_a_file_that_is_too_large_has_none() {
         let dir = tempfile::tempdir().unwrap();
         put(dir.path(), "proc/self/mountstats", "");
         let place = dir.path().join("proc/self/mountstats");
         let odd =
             [share("/mnt", 10).as_bytes(), b"\ndevice x mounted on /media/\xcf with fstype vfat\n".as_slice()].concat();
-        std::fs::write(&place, odd).unwrap();
+        std::fs::write(&place, &odd).unwrap();
         let mut files = NfsFiles::open(dir.path());
         let mut at = |s| files.read(Nanos::secs(s)).map(|nfs| nfs.mounts[0].at.clone());
         assert_eq!(at(1).as_deref(), Some("/mnt"));
         // Larger than any file that is read.
-        std::fs::write(&place, vec![b'x'; 5 << 20]).unwrap();
-        assert_eq!(at(2).as_deref(), Some("/mnt"));
+        std::fs::OpenOptions::new().write(true).open(&place).unwrap().set_len(5 << 20).unwrap();
+        assert_eq!(at(2), None, "what it had before is not what it has now");
+        std::fs::write(&place, odd).unwrap();
+        assert_eq!(at(12).as_deref(), Some("/mnt"));
         std::fs::write(&place, ROOT).unwrap();
-        assert_eq!(at(3), None, "it was unmounted");
+        assert_eq!(at(13), None, "it was unmounted");
     }
 
     #[test]

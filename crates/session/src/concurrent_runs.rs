@@ -8,7 +8,7 @@ use stend_record::{RunRecord, WallClock};
 
 /// Most runs that are shown, the newest ones. By eye: more bands than this hide the lines.
 const RUNS_MAX: usize = 100;
-/// Most files that are opened to find them: each takes some ms.
+/// Most runs whose events are read to find them: each takes some ms.
 const FILES_MAX: usize = 300;
 /// A run that began longer before is not looked for. By eye: the longest runs take days.
 const LONGEST_S: i64 = 7 * 24 * 3600;
@@ -21,10 +21,21 @@ pub fn concurrent_runs(recording: &RunRecord, (from, to): (Nanos, Nanos)) -> Vec
     let id = |unix_s: i64| store::new_run_id(unix_s.max(0) as u64, 0);
     let (first, last) = (id(clock.unix_s(from) - LONGEST_S), id(clock.unix_s(to) + 1));
     let is_near = |run: &&KnownRun| run.has_id() && first <= run.name && run.name <= last;
-    let found = known.iter().filter(is_near).take(FILES_MAX).filter_map(|run| concurrent(run, recording, (from, to)));
+    let runs = known.iter().filter(is_near).filter(|run| is_run(run)).take(FILES_MAX);
+    let found = runs.filter_map(|run| concurrent(run, recording, (from, to)));
     let mut found: Vec<ConcurrentRun> = found.take(RUNS_MAX).collect();
     found.reverse();
     found
+}
+
+/// Whether a file has a run that Stend measured, and neither a recording nor results of another tool. The file of a link may hold another run
+/// by now.
+fn is_run(known: &KnownRun) -> bool {
+    store::glance(&known.path).is_ok_and(|found| {
+        let header = found.header;
+        let is_own = known.link.is_none() || header.id == known.name;
+        is_own && header.recording.is_none() && header.imported.is_none()
+    })
 }
 
 fn concurrent(known: &KnownRun, recording: &RunRecord, (from, to): (Nanos, Nanos)) -> Option<ConcurrentRun> {
@@ -32,7 +43,7 @@ fn concurrent(known: &KnownRun, recording: &RunRecord, (from, to): (Nanos, Nanos
     let (here, there) = (recording.load().facts.as_ref()?, run.load().facts.as_ref()?);
     let is_same = !here.boot_id.is_empty() && (&here.boot_id, &here.hostname) == (&there.boot_id, &there.hostname);
     // The load host of a run on another machine has a name.
-    if !is_same || !run.load().name.is_empty() || run.header.recording.is_some() || run.header.imported.is_some() {
+    if !is_same || !run.load().name.is_empty() {
         return None;
     }
     let times = || run.events.iter().map(|event| event.at);
@@ -52,7 +63,9 @@ mod tests {
     use super::*;
     use stend_plan::{PlanInputs, PlanTarget};
     use stend_record::store::Options;
-    use stend_record::{Entry, Event, EventKind, HostFacts, HostId, HostInfo, RunHeader, RunState};
+    use stend_record::{
+        Entry, Event, EventKind, HostFacts, HostId, HostInfo, Recording, Retention, RunHeader, RunState,
+    };
     use stend_spec::suite::Suite;
 
     fn header(id: &str) -> RunHeader {
@@ -97,5 +110,28 @@ mod tests {
         ] {
             assert_eq!(found(name, boot, times), None, "{name} {boot} {times:?}");
         }
+    }
+
+    #[test]
+    fn a_recording_and_another_run_behind_a_link_are_no_runs_that_count() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = |id: &str, recording| {
+            let path = dir.path().join(format!("{id}.stend"));
+            let writer = store::create(&path, RunHeader { recording, ..header(id) }, Options::default()).unwrap();
+            writer.close(RunState::Complete).unwrap();
+            path
+        };
+        let (run, other) = ("R-20261121T213000Z-aaaa", "R-20261121T213000Z-bbbb");
+        let path = file(run, None);
+        let behind = |name: &str, link: Option<&str>| KnownRun {
+            name: name.into(),
+            path: path.clone(),
+            link: link.map(|link| dir.path().join(link)),
+        };
+        assert!(is_run(&behind(run, None)) && is_run(&behind(run, Some("link.stend"))));
+        assert!(!is_run(&behind(other, Some("link.stend"))), "the file holds another run by now");
+        let recording = Recording { every: Nanos::SECOND, retention: Retention::usual(Nanos::SECOND) };
+        let path = file("R-20261121T213000Z-cccc", Some(recording));
+        assert!(!is_run(&KnownRun { name: "R-20261121T213000Z-cccc".into(), path, link: None }));
     }
 }

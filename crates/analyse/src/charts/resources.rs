@@ -187,8 +187,11 @@ fn time(loads: &[Load]) -> f64 {
 
 /// Growth of a counter of ns per time, over all loads.
 fn share(loads: &[Load], of: impl Fn(&Sample) -> Option<u64>) -> Option<f64> {
-    let grown: Option<f64> =
-        loads.iter().map(|(first, last)| Some(Nanos(counter::waited(of(first)?, of(last)?)?).as_secs())).sum();
+    let one = |(first, last): &Load| {
+        let span = last.at.saturating_sub(first.at);
+        Some(Nanos(counter::grown(of(first)?, of(last)?, span)?).as_secs())
+    };
+    let grown: Option<f64> = loads.iter().map(one).sum();
     let time = time(loads);
     grown.filter(|_| time > 0.0).map(|grown| (grown / time).min(1.0))
 }
@@ -275,4 +278,24 @@ fn summary(busy: &Series, trials: &[CaseTrials<'_>]) -> Say {
             )
         }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use stend_record::sample::DiskCounters;
+
+    #[test]
+    fn a_time_that_jumped_is_no_share_of_a_load() {
+        let busy = |after: u64| {
+            let at = |s: u64, busy_ns: u64| Sample {
+                at: Nanos::secs(s),
+                disks: vec![DiskCounters { name: "sda".into(), busy_ns, ..DiskCounters::default() }],
+                ..Sample::default()
+            };
+            let (first, last) = (at(100, 5), at(110, after));
+            drive_busy(&[(&first, &last)], "sda")
+        };
+        assert_eq!((busy(5_000_000_005), busy(1 << 59), busy(4)), (Some(0.5), None, None));
+    }
 }
