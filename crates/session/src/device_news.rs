@@ -48,7 +48,7 @@ pub struct DeviceNews {
     errors: Vec<DeviceErrors>,
     /// The drives that are asked.
     wanted: Arc<Wanted>,
-    /// Names in the log whose drives are to be asked now.
+    /// Drives with errors in the log, which are to be asked now.
     hurry: Sender<String>,
     /// When those were last asked for.
     hurried: BTreeMap<String, Nanos>,
@@ -124,7 +124,7 @@ impl DeviceNews {
         let here = self.here();
         self.told.retain(|name, _| here.contains(name));
         self.restless.retain(|name, _| here.contains(name));
-        self.hurried.retain(|name, _| here.iter().any(|drive| is_meant(drive, name)));
+        self.hurried.retain(|name, _| here.contains(name));
     }
 
     /// Kernel names of the drives that the host has.
@@ -159,15 +159,17 @@ impl DeviceNews {
         std::mem::take(&mut self.errors).into_iter().map(event).collect()
     }
 
-    /// Has the drive of an error asked for its health now, and not with the next round.
+    /// Has the drives that the log means by a name asked for their health now, and not with the next round. It names a drive of NVMe in two
+    /// ways: `nvme1` and `nvme1n1`.
     fn ask_soon(&mut self, now: Nanos, name: &str) {
-        let is_soon = self.hurried.get(name).is_some_and(|asked| now.saturating_sub(*asked) < ASK_AGAIN);
-        if is_soon || !self.here().iter().any(|drive| is_meant(drive, name)) {
-            return;
+        for drive in self.here().into_iter().filter(|drive| is_meant(drive, name)) {
+            if self.hurried.get(&drive).is_some_and(|asked| now.saturating_sub(*asked) < ASK_AGAIN) {
+                continue;
+            }
+            self.hurried.insert(drive.clone(), now);
+            // Without a program to ask with there is no reader.
+            drop(self.hurry.send(drive));
         }
-        self.hurried.insert(name.to_string(), now);
-        // Without a program to ask with there is no reader.
-        drop(self.hurry.send(name.to_string()));
     }
 
     fn health_news(&mut self, now: Nanos, read: Vec<(String, Health)>) -> Vec<News> {
@@ -396,7 +398,8 @@ mod tests {
         assert_eq!(asked_at(100, ""), "");
         assert_eq!(asked_at(101, &format!("{sda}{sda}3,2,2,-;I/O error, dev sdz, sector 1\n")), "sda");
         assert_eq!(asked_at(102, sda), "", "a drive that dies is not asked without end");
-        assert_eq!(asked_at(103, "3,3,3,-;nvme nvme1: I/O 12 QID 3 timeout, aborting\n"), "nvme1");
+        assert_eq!(asked_at(103, "3,3,3,-;nvme nvme1: I/O 12 QID 3 timeout, aborting\n"), "nvme1n1");
+        assert_eq!(asked_at(104, "3,4,4,-;I/O error, dev nvme1n1, sector 1\n"), "", "it is the same drive");
         assert_eq!((asked_at(160, sda).as_str(), asked_at(161, sda).as_str()), ("", "sda"));
     }
 }

@@ -1,6 +1,6 @@
 //! Asks drives for their health, each on a thread of its own: one that hangs keeps only its own answer waiting. Must not keep or judge it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
@@ -16,7 +16,8 @@ const PATIENCE: Duration = Duration::from_secs(40);
 /// Kernel names of the drives that are asked, each with its path.
 pub(super) type Wanted = Mutex<Vec<(String, String)>>;
 
-/// Asks the drives that are wanted for their health, again and again, and one that an error is known of at once, until the reader has gone.
+/// Asks the drives that are wanted for their health, again and again, and one that an error is known of before those whose turn is still to
+/// come, until the reader has gone.
 pub(super) fn ask_drives(
     of: &Weak<Wanted>,
     hurry: &Receiver<String>,
@@ -31,11 +32,17 @@ pub(super) fn ask_drives(
             std::thread::sleep(UNTIL_KNOWN);
             continue;
         }
-        drives.into_iter().for_each(|drive| asking.ask(drive));
+        let mut turns = VecDeque::from(drives);
+        while let Some(drive) = turns.pop_front() {
+            asking.ask(drive);
+            for name in hurry.try_iter() {
+                turns.retain(|(drive, _)| *drive != name);
+                drive_of(of, &name).into_iter().for_each(|drive| asking.ask(drive));
+            }
+        }
         let round = Instant::now() + HEALTH_EVERY;
         while let Ok(name) = hurry.recv_timeout(round.saturating_duration_since(Instant::now())) {
-            let known = drives_of(of, &name);
-            known.into_iter().for_each(|drive| asking.ask(drive));
+            drive_of(of, &name).into_iter().for_each(|drive| asking.ask(drive));
         }
     }
 }
@@ -77,11 +84,9 @@ impl Asking {
     }
 }
 
-/// Those of the drives that are wanted which the kernel's log means by a name: the drive, or the controller of NVMe that it hangs on.
-fn drives_of(of: &Weak<Wanted>, name: &str) -> Vec<(String, String)> {
-    let mut known = drives(of).unwrap_or_default();
-    known.retain(|(drive, _)| is_meant(drive, name));
-    known
+/// The drive of this name, if it is still wanted.
+fn drive_of(of: &Weak<Wanted>, name: &str) -> Option<(String, String)> {
+    drives(of)?.into_iter().find(|(drive, _)| drive == name)
 }
 
 /// Whether a name in the kernel's log means this drive: `nvme0` is the controller of `nvme0n1`.
@@ -98,11 +103,28 @@ fn drives(of: &Weak<Wanted>) -> Option<Vec<(String, String)>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::Arc;
 
     #[test]
     fn a_controller_means_its_namespaces_and_no_other_drive() {
         assert!(is_meant("sda", "sda") && is_meant("nvme1n1", "nvme1") && is_meant("nvme1n1", "nvme1n1"));
         assert!(!is_meant("sdaa", "sda") && !is_meant("nvme10n1", "nvme1") && !is_meant("nvme1n1", "nvme0"));
         assert!(!is_meant("sdn", "sd"));
+    }
+
+    #[test]
+    fn a_drive_with_an_error_is_asked_before_those_whose_turn_is_still_to_come_and_not_again_in_its_own() {
+        let drives = ["sda", "sdb", "sdc"].map(|name| (name.to_string(), format!("/dev/{name}")));
+        let wanted = Arc::new(Mutex::new(drives.to_vec()));
+        let ((give, read), (hurry, hurried)) = (channel(), channel());
+        hurry.send("sdc".to_string()).unwrap();
+        let of = Arc::downgrade(&wanted);
+        let asks = std::thread::spawn(move || ask_drives(&of, &hurried, &give, |_| Some(Health::default())));
+        let next = || read.recv_timeout(Duration::from_secs(60)).map(|(name, _)| name).unwrap();
+        assert_eq!([next(), next(), next()], ["sda", "sdc", "sdb"]);
+        hurry.send("sda".to_string()).unwrap();
+        assert_eq!(next(), "sda");
+        drop((wanted, hurry));
+        asks.join().unwrap();
     }
 }
