@@ -108,6 +108,8 @@ fn tries(file: &NotifyFile, place: &Path, items: Vec<Item>, is_done: impl Fn(&[S
     outbox.note(items);
     let so_far = || lines.lock().unwrap().clone();
     until("a try", || is_done(&so_far()));
+    // The end gives it some seconds only, which a busy machine may take to have an answer.
+    until("the end of the try", || outbox.shared.lock().sending == 0);
     outbox.close();
     so_far()
 }
