@@ -28,8 +28,8 @@ pub fn concurrent_runs(recording: &RunRecord, (from, to): (Nanos, Nanos)) -> Vec
     found
 }
 
-/// Whether a file has a run that Stend measured, and neither a recording nor results of another tool. The file of a link may hold another run
-/// by now.
+/// Whether a file has a run that Stend measured, and neither a recording nor results of another tool. The file of a link may hold another
+/// run by now.
 fn is_run(known: &KnownRun) -> bool {
     store::glance(&known.path).is_ok_and(|found| {
         let header = found.header;

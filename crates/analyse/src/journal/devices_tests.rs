@@ -185,7 +185,8 @@ fn errors_of_a_link_are_counted_over_half_a_minute_however_near_readings_are() {
     });
     let found = told(&found);
     assert_eq!(found.len(), 1, "{found:?}");
-    assert!(found[0].starts_with("LinkErrors nvme0n1/0000:01:00.0 Warning 10..open x1: errors corrected: "), "{found:?}");
+    let begins = "LinkErrors nvme0n1/0000:01:00.0 Warning 10..open x1: errors corrected: ";
+    assert!(found[0].starts_with(begins), "{found:?}");
 }
 
 #[test]

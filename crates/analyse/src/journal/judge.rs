@@ -283,9 +283,9 @@ fn of_link(link: &LinkState, before: &[LinkState]) -> Verdicts {
     errors.into_iter().chain([(JournalRule::LinkNarrow, name, narrow)]).collect()
 }
 
-/// Verdict over an array. One that is being assembled is inactive until enough of its drives are there, and a container of the firmware, which
-/// has no drives of its own, always is.
-//= linux, Documentation/admin-guide/md.rst, "array_state": "broken: Array has failed."
+/// Verdict over an array. One that is being assembled is inactive until enough of its drives are there, and a container of the firmware,
+/// which has no drives of its own, always is.
+//= linux, drivers/md/md.c, array_state, "broken": "mounted-arrays aren't stopped when array is failed"
 fn of_array(array: &ArrayState, before: Option<&Parts>) -> Verdict {
     let (state, disks) = (array.state.as_str(), array.disks);
     let evidence = || say!("its state is {state}", "состояние {state}");
@@ -306,8 +306,8 @@ fn of_array(array: &ArrayState, before: Option<&Parts>) -> Verdict {
     }
 }
 
-/// Verdicts over what parts of the machine say of themselves; `before` is their reading before this one, and `links` are those of the reading
-/// since which errors of links are counted.
+/// Verdicts over what parts of the machine say of themselves; `before` is their reading before this one, and `links` are those of the
+/// reading since which errors of links are counted.
 pub(super) fn parts(before: Option<&Parts>, links: &[LinkState], now: &Parts) -> Verdicts {
     let mut said: Verdicts = Vec::new();
     let state = |is_bad: bool, severity, evidence: Say| match is_bad {
