@@ -3,7 +3,7 @@
 use crate::step::{Input, UserRequest};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::Duration;
-use stend_base::{Error, Kind, say};
+use stend_base::{Error, Kind, Say, say};
 
 /// Where everything that happens to a run arrives.
 pub struct Channel {
@@ -61,8 +61,13 @@ pub(crate) fn next_within<T>(
 }
 
 /// A worker that is gone, or silent.
-pub(crate) fn lost(detail: &str) -> Box<Error> {
-    Error::host_lost(say!("the worker was lost: {detail}", "рабочий процесс потерян: {detail}"))
+pub(crate) fn lost(Say { en, ru }: &Say) -> Box<Error> {
+    Error::host_lost(say!("the worker was lost: {en}", "рабочий процесс потерян: {ru}"))
+}
+
+/// Why a worker that is silent counts as lost.
+pub(crate) fn no_answer() -> Say {
+    say!("no answer in time", "нет ответа в срок")
 }
 
 /// An answer to another question.

@@ -4,6 +4,7 @@
 mod answer;
 mod joined;
 
+use answer::Oddity;
 use joined::Joined;
 pub(crate) use joined::{Together, doubt, part_of, together};
 
@@ -15,12 +16,17 @@ use stend_base::random::draw;
 use stend_base::{Bytes, Error, Nanos, Result, Say, say};
 use stend_record::{Entry, Event, EventKind, HostId, HostInfo};
 use stend_spec::order::OnLoss;
+use stend_spec::precondition::Purge;
 use stend_spec::workload::Trial;
 use stend_wire::{Clock, Comparer, FromHost, Host, Inspect, Reply, Request, StandAnswer};
 
 /// Time from asking several hosts for a trial until it begins on all of them: a message over a slow line, opening the targets and
 /// making threads and buffers of hundreds of jobs.
 const START_IN: Nanos = Nanos::millis(500);
+/// Longest time in which a fill reports no new bytes, beside that of a purge: a worker gives up emptying a cache after 600 s.
+const FLUSH_LIMIT: Nanos = Nanos::secs(660);
+/// Bytes per second that a purge empties at least: where zeroes are written, as a worker expects of the slowest drives.
+const PURGED_PER_SECOND: u64 = 2_000_000;
 
 /// A host that makes the load.
 pub struct LoadHost {
@@ -57,6 +63,8 @@ struct Member {
     answer: Option<Reply>,
     /// How far its fill is.
     filled: Bytes,
+    /// Since when it is that far.
+    filled_at: Nanos,
     /// It rests while others make the load of a trial.
     rests: bool,
     /// Nothing more will come from it.
@@ -82,7 +90,7 @@ pub(crate) struct Fleet {
 impl Fleet {
     /// Joins these hosts, in the order of their ids; one at least.
     pub fn new(hosts: Vec<LoadHost>, on_loss: OnLoss) -> Fleet {
-        let member = |load| Member { load, answer: None, filled: Bytes(0), rests: false, lost: false, noted: None };
+        let member = |load| Member { load, answer: None, filled: Bytes(0), filled_at: Nanos(0), rests: false, lost: false, noted: None };
         let members = hosts.into_iter().map(member).collect();
         Fleet { members, on_loss, request: None, cut_short: false, broken: false, part: None }
     }
@@ -136,7 +144,7 @@ impl Fleet {
         let alive = self.members.iter_mut().enumerate().filter(|(_, member)| !member.lost);
         for ((index, member), place) in alive.zip(0..) {
             if !beside {
-                (member.answer, member.filled) = (None, Bytes(0));
+                (member.answer, member.filled, member.filled_at) = (None, Bytes(0), now);
                 member.rests = asked.is_some_and(|count| place >= count);
             }
             if member.rests && !beside {
@@ -165,7 +173,7 @@ impl Fleet {
             return vec![Notice::Walk(Input::Host(message))];
         }
         match message {
-            FromHost::Lost(detail) => self.lose(from, &detail, step, now),
+            FromHost::Lost(detail) => self.lose(from, &Say::same(detail), step, now),
             FromHost::Reply(reply) => self.reply(from, reply, (step, trials), now),
         }
     }
@@ -176,7 +184,7 @@ impl Fleet {
         let silent: Vec<HostId> = self.members.iter().enumerate().filter_map(silent).collect();
         silent
             .into_iter()
-            .flat_map(|id| self.lose(id, &format!("no answer in time while {step:?}"), step, now))
+            .flat_map(|id| self.lose(id, &step.no_answer(), step, now))
             .collect()
     }
 
@@ -212,7 +220,7 @@ impl Fleet {
 
     fn reply(&mut self, from: HostId, reply: Reply, (step, trials): (Step, u32), now: Nanos) -> Vec<Notice> {
         if let Some(odd) = answer::oddity(self.trial().map(|(_, trial)| trial), &reply) {
-            return self.lose(from, odd, step, now);
+            return self.lose(from, &odd.say(), step, now);
         }
         let member = &self.members[from.index()];
         let (rests, is_awaited) = (member.rests, member.is_awaited());
@@ -235,7 +243,9 @@ impl Fleet {
             }
             reply if self.broken && !matches!(reply, Reply::Released | Reply::Failed(_)) => joined::kept(from, &reply),
             Reply::Filling { done } if step == Step::Filling => {
-                self.members[from.index()].filled = done;
+                if !self.fill_goes_on(from, done, now) {
+                    return Vec::new();
+                }
                 let least = self.asked().map(|member| member.filled).min().unwrap_or_default();
                 vec![walk(Reply::Filling { done: least })]
             }
@@ -248,7 +258,7 @@ impl Fleet {
             // As of one host: what was under way is not needed any more.
             reply if step == Step::Releasing && !(is_awaited && reply == Reply::Released) => Vec::new(),
             reply if !(is_awaited && step.awaits(&reply, trials) && self.is_asked_for(&reply)) => {
-                self.lose(from, answer::OUT_OF_TURN, step, now)
+                self.lose(from, &Oddity::OutOfTurn.say(), step, now)
             }
             reply => {
                 let member = &mut self.members[from.index()];
@@ -259,6 +269,20 @@ impl Fleet {
                 self.join(step)
             }
         }
+    }
+
+    /// Whether a fill that is so far is going on: the number may stay while a purge or a cache is waited for, and not for ever.
+    fn fill_goes_on(&mut self, host: HostId, done: Bytes, now: Nanos) -> bool {
+        let purged = match &self.request {
+            Some(Request::Fill { region, how: Some(how), .. }) if how.purge != Purge::None => region.len,
+            _ => Bytes(0),
+        };
+        let member = &mut self.members[host.index()];
+        if done > member.filled {
+            (member.filled, member.filled_at) = (done, now);
+        }
+        let limit = FLUSH_LIMIT + Nanos::secs(if member.filled.0 == 0 { purged.0 / PURGED_PER_SECOND } else { 0 });
+        done == member.filled && now <= member.filled_at + limit
     }
 
     /// Whether this answer ends what all were asked for; the undo is asked for in its own step.
@@ -319,11 +343,11 @@ impl Fleet {
     }
 
     /// A host is gone. The others go on if the run is to, or else stop, keep what they measured, and undo what they made.
-    fn lose(&mut self, host: HostId, detail: &str, step: Step, now: Nanos) -> Vec<Notice> {
+    fn lose(&mut self, host: HostId, detail: &Say, step: Step, now: Nanos) -> Vec<Notice> {
         let member = &mut self.members[host.index()];
         member.lost = true;
         member.load.host.hang_up();
-        let kind = EventKind::HostLost { detail: detail.to_string() };
+        let kind = EventKind::HostLost { detail: detail.en.clone() };
         let mut heard = vec![Notice::Keep(Entry::Event(Event { at: now, host, kind }))];
         if self.alive().next().is_none() {
             // Some may have ended the trial before they were lost.
@@ -346,11 +370,11 @@ impl Fleet {
     }
 
     /// That a host is lost, and how many go on.
-    fn missed(&self, host: HostId, detail: &str) -> Notice {
+    fn missed(&self, host: HostId, Say { en, ru }: &Say) -> Notice {
         let (name, left, all) = (&self.members[host.index()].load.name, self.alive().count(), self.members.len());
         Notice::Warn(say!(
-            "load host `{name}` is lost ({detail}); {left} of {all} go on",
-            "нагружающая машина `{name}` потеряна ({detail}); продолжают {left} из {all}"
+            "load host `{name}` is lost ({en}); {left} of {all} go on",
+            "нагружающая машина `{name}` потеряна ({ru}); продолжают {left} из {all}"
         ))
     }
 

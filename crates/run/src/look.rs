@@ -1,9 +1,9 @@
 //! One look at a host that no run is part of.
 
-use crate::channel::{lost, next_within, out_of_order};
+use crate::channel::{lost, next_within, no_answer, out_of_order};
 use std::sync::mpsc::channel;
 use std::time::Duration;
-use stend_base::Result;
+use stend_base::{Result, Say};
 use stend_wire::{FromHost, Host, Look, Reply, Request, Seen};
 
 /// Longest wait for the answer: drives that sleep are asked for their health, and blocks of a target are sampled.
@@ -25,8 +25,8 @@ pub fn look(mut host: Host, what: &Look) -> Result<Seen> {
             // How long the look takes.
             Ok(FromHost::Reply(Reply::Event(_))) => {}
             Ok(FromHost::Reply(_)) => break Err(out_of_order()),
-            Ok(FromHost::Lost(detail)) => break Err(lost(&detail)),
-            Err(_) => break Err(lost("no answer in time")),
+            Ok(FromHost::Lost(detail)) => break Err(lost(&Say::same(detail))),
+            Err(_) => break Err(lost(&no_answer())),
         }
     };
     // It holds nothing: whether it had to be killed makes no difference to what it said.

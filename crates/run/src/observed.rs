@@ -2,7 +2,7 @@
 //! a worker, whose telemetry is kept beside that of the run. Must not end a run: without it the run says less, and nothing wrong.
 
 use crate::ahead::SAMPLE_EVERY;
-use crate::channel::{lost, next_within};
+use crate::channel::{lost, next_within, no_answer};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 use stend_base::{Nanos, Result, Say, say};
@@ -75,9 +75,9 @@ impl ObservedHost {
                 Ok(FromHost::Reply(Reply::Watched { host, ports, targets })) => break (host, ports, targets),
                 Ok(FromHost::Reply(Reply::Failed(error))) => return Err(error),
                 Ok(FromHost::Reply(_)) => {}
-                Ok(FromHost::Lost(detail)) => return Err(lost(&detail)),
+                Ok(FromHost::Lost(detail)) => return Err(lost(&Say::same(detail))),
                 Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
-                    return Err(lost("no answer in time"));
+                    return Err(lost(&no_answer()));
                 }
             }
         };
@@ -160,7 +160,7 @@ impl Watched {
             }
             FromHost::Reply(Reply::Failed(error)) => error.message,
             FromHost::Reply(_) => return None,
-            FromHost::Lost(detail) => lost(&detail).message,
+            FromHost::Lost(detail) => lost(&Say::same(detail)).message,
         };
         self.over = true;
         entries.push(Entry::Event(Event { at: now, host, kind: EventKind::Unwatched { why: why.clone() } }));

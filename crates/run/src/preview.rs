@@ -1,7 +1,7 @@
 //! A dry run: each worker looks at its targets as for a run and says what it would change; then it is let go.
 
 use crate::ahead;
-use crate::channel::{Channel, lost, next_within, out_of_order};
+use crate::channel::{Channel, lost, next_within, no_answer, out_of_order};
 use crate::execute;
 use crate::fleet::{Fleet, Together, doubt, part_of, together};
 use crate::setup::Setup;
@@ -40,7 +40,7 @@ fn ask(asked: &Asked, fleet: &mut Fleet, receiver: &Receiver<Input>) -> Result<P
         all.push((host, *facts));
     }
     let together = together(&all).map_err(|(host, error)| fleet.named(host, error))?;
-    let Together { facts, part } = together.ok_or_else(|| lost("there is none"))?;
+    let Together { facts, part } = together.ok_or_else(|| lost(&say!("there is none", "его нет")))?;
     let (inputs, plan) = ahead::planned(asked, &facts, &all)?;
     let mut rehearsed = Vec::new();
     for (host, reply) in answers(&Request::Rehearse(ahead::prepare(asked, &plan)), fleet, receiver)? {
@@ -95,7 +95,7 @@ fn answers(request: &Request, fleet: &mut Fleet, receiver: &Receiver<Input>) -> 
             // How long the look takes.
             Ok(Input::From(_, FromHost::Reply(Reply::Event(_)))) => {}
             Ok(Input::From(host, FromHost::Reply(reply))) => drop(found.insert(host, reply)),
-            Ok(Input::From(host, FromHost::Lost(detail))) => return Err(fleet.named(host, lost(&detail))),
+            Ok(Input::From(host, FromHost::Lost(detail))) => return Err(fleet.named(host, lost(&Say::same(detail)))),
             Ok(Input::User(UserRequest::Stop(kind))) => return Err(interrupted(kind)),
             Ok(Input::User(UserRequest::Abort)) => return Err(interrupted(Kind::Interrupted)),
             // There is no run file, and nobody sends ticks or cuts power.
@@ -103,7 +103,7 @@ fn answers(request: &Request, fleet: &mut Fleet, receiver: &Receiver<Input>) -> 
             Ok(
                 Input::TrialDone { .. } | Input::Facts { .. } | Input::Filled(_) | Input::Zeros(_) | Input::AllLost(_),
             ) => {}
-            Err(_) => return Err(lost("no answer in time")),
+            Err(_) => return Err(lost(&no_answer())),
         }
     }
     Ok(found)

@@ -1,11 +1,11 @@
 //! Orders about stands that no run is part of: one request, reports on the way, one answer.
 
 use crate::channel::Channel;
-use crate::channel::{lost, next_within, out_of_order};
+use crate::channel::{lost, next_within, no_answer, out_of_order};
 use crate::step::{Input, UserRequest};
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::Duration;
-use stend_base::{Error, Result, say};
+use stend_base::{Error, Result, Say, say};
 use stend_record::EventKind;
 use stend_wire::{FromHost, Host, Reply, Request, StandAnswer, StandOrder};
 
@@ -28,7 +28,7 @@ pub fn order(host: Host, order: StandOrder, channel: Channel, tell: &mut dyn FnM
             Ok(Input::Host(FromHost::Reply(Reply::Stand(answer)))) => break Ok(*answer),
             Ok(Input::Host(FromHost::Reply(Reply::Failed(error)))) => break Err(error),
             Ok(Input::Host(FromHost::Reply(_))) => break Err(out_of_order()),
-            Ok(Input::Host(FromHost::Lost(detail))) => break Err(lost(&detail)),
+            Ok(Input::Host(FromHost::Lost(detail))) => break Err(lost(&Say::same(detail))),
             Ok(Input::User(UserRequest::Stop(kind))) => {
                 stopped = Some(kind);
                 host.send(&Request::Stop);
@@ -38,7 +38,7 @@ pub fn order(host: Host, order: StandOrder, channel: Channel, tell: &mut dyn FnM
             Ok(
                 Input::TrialDone { .. } | Input::Facts { .. } | Input::Filled(_) | Input::Zeros(_) | Input::AllLost(_),
             ) => {}
-            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => break Err(lost("no answer in time")),
+            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => break Err(lost(&no_answer())),
         }
     };
     // It holds nothing: whether it had to be killed makes no difference to what it said.

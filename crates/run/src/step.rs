@@ -1,9 +1,10 @@
 //! The vocabulary of a run: what can happen to it, what it can want done, and where it is.
 
+use crate::channel::no_answer;
 use crate::pause::Pause;
 use crate::resume::Progressed;
 use std::sync::Arc;
-use stend_base::{Error, Kind, Nanos, Result, Say};
+use stend_base::{Error, Kind, Nanos, Result, Say, say};
 use stend_plan::{Decision, PlanInputs};
 use stend_record::observed::FillOutcome;
 use stend_record::{Entry, HostFacts, HostId, TrialOutcome, ZeroSample};
@@ -238,6 +239,12 @@ impl Step {
             Reply::Rehearsed(_) | Reply::Clock(_) | Reply::Watched { .. } | Reply::Seen(_) => true,
             Reply::Sample(_) | Reply::Event(_) | Reply::Failed(_) => true,
         }
+    }
+
+    /// Why a host that is silent counts as lost.
+    pub fn no_answer(self) -> Say {
+        let (step, Say { en, ru }) = (self, no_answer());
+        say!("{en} while {step:?}", "{ru} на шаге {step:?}")
     }
 
     /// Whether the others can go on without a host that is lost now: until all are ready to be filled or measured, it would be another run.

@@ -50,6 +50,8 @@ pub struct Walk {
     earlier: Nanos,
     /// When the trial or round in progress began.
     begun: Nanos,
+    /// Latest time up to which messages of its load put off its deadline.
+    heard_until: Nanos,
     /// Rounds that the plan allows and that were not needed.
     pub spared: SkippedRounds,
     /// Bytes filled so far.
@@ -145,6 +147,7 @@ impl Walk {
             measured,
             earlier: measured,
             begun: now,
+            heard_until: now,
             spared: SkippedRounds::default(),
             filled: stend_base::Bytes(0),
             history,
@@ -180,7 +183,7 @@ impl Walk {
         }
         match input {
             Input::Host(FromHost::Reply(reply)) => self.reply(reply, now),
-            Input::Host(FromHost::Lost(detail)) => self.lost(detail, now),
+            Input::Host(FromHost::Lost(detail)) => self.lost(&Say::same(detail), now),
             // What several hosts say is joined before it comes here.
             Input::From(_, message) => self.apply(Input::Host(message), now),
             Input::TrialDone { ordinal, parts, whole } => self.trial_done(ordinal, (parts, whole), now),
@@ -198,8 +201,7 @@ impl Walk {
             Input::MachinesChanged(changed) => self.machines_changed(changed, now),
             Input::Tick if self.cut_at.is_some_and(|at| now >= at) => self.cut_power(now),
             Input::Tick if self.is_late(now) => {
-                let step = self.step;
-                self.lost(format!("no answer in time while {step:?}"), now);
+                self.lost(&self.step.no_answer(), now);
             }
             Input::Tick => self.change_machines(now),
         }
@@ -224,7 +226,7 @@ impl Walk {
 
     /// This process stood still for so long, and heard nothing: no worker is late for that.
     pub(crate) fn was_away(&mut self, gap: Nanos) {
-        self.deadline = self.deadline + gap;
+        (self.deadline, self.heard_until) = (self.deadline + gap, self.heard_until + gap);
     }
 
     fn reply(&mut self, reply: Reply, now: Nanos) {
@@ -423,9 +425,9 @@ impl Walk {
         self.decide(now);
     }
 
-    fn lost(&mut self, detail: String, now: Nanos) {
-        self.append(Entry::Event(Event::new(now, EventKind::HostLost { detail: detail.clone() })));
-        self.gone(lost(&detail));
+    fn lost(&mut self, detail: &Say, now: Nanos) {
+        self.append(Entry::Event(Event::new(now, EventKind::HostLost { detail: detail.en.clone() })));
+        self.gone(lost(detail));
     }
 
     /// No host is left to ask.

@@ -14,6 +14,9 @@ use stend_wire::Request;
 
 /// Time on top of ramp, window, drain limit and reading back after which a trial is given up.
 const TRIAL_GRACE: Nanos = Nanos::secs(15);
+/// Longest time after the deadline of a load in which its messages may still arrive. What waits in a worker is a log of 32 MiB at most,
+/// which takes 22 minutes at 25 kB/s.
+const HEARD_LIMIT: Nanos = Nanos::secs(3600);
 
 /// Rounds that were not needed, because a case was steady before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -82,6 +85,7 @@ impl Walk {
         if !faults.is_empty() {
             self.deadline = self.deadline + SILENCE_LIMIT;
         }
+        self.heard_until = self.deadline + HEARD_LIMIT;
         let asked = Box::new(trial.clone());
         self.append(Entry::TrialStart { trial: ordinal, case, block, round, asked, at: now });
         self.actions.push(Action::Window(true));
@@ -96,10 +100,10 @@ impl Walk {
         self.begun = now;
     }
 
-    /// The load was heard of: over a slow line its messages arrive long after it has ended.
+    /// The load was heard of: over a slow line its messages arrive long after it has ended, and not without end.
     pub(super) fn is_heard(&mut self, now: Nanos) {
         if self.step.is_loaded() {
-            self.deadline = self.deadline.max(now + SILENCE_LIMIT);
+            self.deadline = self.deadline.max((now + SILENCE_LIMIT).min(self.heard_until));
         }
     }
 
@@ -141,14 +145,15 @@ impl Walk {
 
     /// Counts what was wrong in a trial, on all its hosts or on one of them, and warns of the first.
     pub(super) fn count_faults(&mut self, outcome: &TrialOutcome) {
-        let errors: u64 = outcome.errors.iter().map(|e| e.count).sum();
+        // What hosts report may be any number.
+        let errors = outcome.errors.iter().fold(0, |sum: u64, e| sum.saturating_add(e.count));
         if errors > 0 && self.trial_errors == 0 {
             self.actions.push(Action::Warn(say!(
                 "the target returned I/O errors; see check H76",
                 "объект вернул ошибки ввода-вывода; см. проверку H76"
             )));
         }
-        self.trial_errors += errors;
+        self.trial_errors = self.trial_errors.saturating_add(errors);
         let mismatches = outcome.verification.as_ref().map_or(0, |found| found.all().wrong());
         if mismatches > 0 && self.mismatches == 0 {
             self.actions.push(Action::Warn(say!(

@@ -177,6 +177,18 @@ fn a_target_that_failed_io_and_then_its_undo_ends_as_a_failed_target() {
 }
 
 #[test]
+fn hosts_may_report_any_number_of_errors() {
+    let mut walk = in_first_trial();
+    for ordinal in 0..2 {
+        let Reply::TrialDone { ordinal, mut outcome } = done(ordinal, TrialStatus::Complete) else { panic!() };
+        let failed = IoErrors { stream: 0, op: Op::Read, errno: 5, count: u64::MAX, first_offset: None };
+        outcome.errors = vec![failed.clone(), failed];
+        say_to(&mut walk, Reply::TrialDone { ordinal, outcome });
+    }
+    assert_eq!(walk.trial_errors, u64::MAX);
+}
+
+#[test]
 fn wrong_data_end_the_run_with_their_own_exit_code_whatever_else_went_wrong() {
     for (errors, stopped) in [(0, false), (3, false), (0, true)] {
         let mut walk = in_first_trial();

@@ -18,6 +18,9 @@ const AHEAD: [i64; 3] = [-5_000_000_000, 3 * 3600 * 1_000_000_000, 30 * 365 * 86
 /// A clock is set by at most so much, either way: the trial that is going on may end so much later, and is waited for.
 const STEP_MAX: Nanos = Nanos::secs(8);
 
+/// How often a host that hangs and chats says something: sooner than any step gives up.
+const CHAT_EVERY: Nanos = Nanos::secs(50);
+
 /// What goes wrong with the host of this number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Trouble {
@@ -27,6 +30,8 @@ pub enum Trouble {
     Dies(Nanos),
     /// It says nothing from this time on.
     Hangs(Nanos),
+    /// From this time on it only tells of commands, over and over.
+    Chats(Nanos),
     /// It refuses some of what it is asked.
     Refuses,
     /// At this time come bytes that are no message.
@@ -40,7 +45,8 @@ pub enum Trouble {
 impl Trouble {
     fn at(self) -> Option<Nanos> {
         match self {
-            Trouble::Dies(at) | Trouble::Hangs(at) | Trouble::Garbage(at, _) | Trouble::Odd(at, _) => Some(at),
+            Trouble::Dies(at) | Trouble::Hangs(at) | Trouble::Chats(at) => Some(at),
+            Trouble::Garbage(at, _) | Trouble::Odd(at, _) => Some(at),
             Trouble::None | Trouble::Refuses | Trouble::Slow => None,
         }
     }
@@ -154,6 +160,8 @@ pub struct Far {
     pub struck: Option<Nanos>,
     pub dead: bool,
     pub hanging: bool,
+    /// When it tells of a command next.
+    chats: Option<Nanos>,
     /// The coordinator has hung up: nothing that arrives counts any more.
     gone: bool,
     /// Something that was made is left on its target, although it could be asked to undo that.
@@ -176,6 +184,7 @@ impl Far {
             struck: None,
             dead: false,
             hanging: false,
+            chats: None,
             gone: false,
             left: false,
             said: Vec::new(),
@@ -214,7 +223,8 @@ impl Far {
         let coming = self.coming.front().map(|message| message.arrived);
         let going = self.going.front().map(|(at, _)| *at);
         let step = self.clock.step.map(|(at, _)| at);
-        [worker, coming, going, step, self.pending()].into_iter().flatten().min()
+        let chats = self.chats.filter(|_| !self.gone);
+        [worker, coming, going, step, chats, self.pending()].into_iter().flatten().min()
     }
 
     /// When its trouble comes, if that did not come yet.
@@ -227,7 +237,10 @@ impl Far {
         self.clock.step(now);
         if self.pending().is_some_and(|at| at <= now) {
             self.struck = Some(now);
-            return self.strike();
+            return self.strike(now);
+        }
+        if self.chats.take_if(|at| *at <= now).is_some() {
+            return self.chat(now);
         }
         if let Some(message) = self.coming.pop_front_if(|message| message.arrived <= now) {
             return self.arrive(Message { arrived: now, ..message });
@@ -256,18 +269,33 @@ impl Far {
         self.cable.say(&frame);
     }
 
-    fn strike(&mut self) {
+    fn strike(&mut self, now: Nanos) {
         match self.trouble {
             Trouble::Dies(_) => {
                 self.dead = true;
                 self.cable.cut();
             }
             Trouble::Hangs(_) => self.hanging = true,
+            Trouble::Chats(_) => {
+                self.hanging = true;
+                self.chat(now);
+            }
             Trouble::Garbage(_, seed) => self.cable.say(&garbage(seed)),
             Trouble::Odd(_, seed) => self.cable.say(&frame(&odd(seed))),
             Trouble::None | Trouble::Refuses | Trouble::Slow => {}
         }
     }
+
+    /// Tells of a command, and will again.
+    fn chat(&mut self, now: Nanos) {
+        self.cable.say(&frame(&command(self.clock.theirs(now))));
+        self.chats = Some(now + CHAT_EVERY);
+    }
+}
+
+fn command(at: Nanos) -> Reply {
+    let kind = EventKind::Command { argv: vec!["sync".into()], exit: Some(0), output: String::new() };
+    Reply::Event(Event::new(at, kind))
 }
 
 fn frame(reply: &Reply) -> Vec<u8> {

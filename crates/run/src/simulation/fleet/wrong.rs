@@ -185,7 +185,7 @@ fn stops(wrong: &mut Vec<String>, played: &Played, record: &RunRecord, lost: &[(
 /// be waited for as long as a step may take; `seen` is when the coordinator gave it up.
 fn stopped_in_time(wrong: &mut Vec<String>, fars: &[Far], victim: &Far, (seen, longest_trial): (Option<Nanos>, Nanos)) {
     let Some(struck) = victim.struck else { return must(wrong, false, "it ended before anything went wrong") };
-    let silent = matches!(victim.trouble, Trouble::Hangs(_));
+    let silent = matches!(victim.trouble, Trouble::Hangs(_) | Trouble::Chats(_));
     let noticed = seen.filter(|_| silent).unwrap_or(struck);
     must(wrong, noticed <= struck + SILENT_MAX + longest_trial, "a silent host was waited for too long");
     let released = |(at, request): &(Nanos, Request)| *request == Request::Release && *at < noticed;

@@ -73,3 +73,24 @@ fn what_another_load_host_sends_is_heard_as_well() {
     walk.keep(entry, Nanos::secs(40));
     assert_eq!(step_at(&mut walk, Nanos::secs(90)), TRIAL);
 }
+
+#[test]
+fn a_load_that_is_heard_without_end_is_given_up() {
+    let mut walk = in_first_trial();
+    let given_up = (40..8000).step_by(50).map(Nanos::secs).find(|at| {
+        hear(&mut walk, Reply::Slices { ordinal: 0, slices: Vec::<Slice>::new() }, *at);
+        step_at(&mut walk, *at) == Step::Over
+    });
+    assert!(given_up.is_some_and(|at| at > Nanos::secs(3600) && at < Nanos::secs(3800)), "{given_up:?}");
+}
+
+#[test]
+fn commands_of_one_of_several_hosts_do_not_put_off_the_end_of_a_trial() {
+    let command = || event(EventKind::Command { argv: vec!["sync".into()], exit: Some(0), output: String::new() });
+    for (hosts, step) in [(vec!["a".to_string(), "b".to_string()], Step::Over), (vec![String::new()], TRIAL)] {
+        let mut walk = in_first_trial();
+        walk.asked.hosts = hosts;
+        hear(&mut walk, command(), Nanos::secs(40));
+        assert_eq!(step_at(&mut walk, LATE), step);
+    }
+}
