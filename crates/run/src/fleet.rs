@@ -346,7 +346,7 @@ impl Fleet {
     fn lose(&mut self, host: HostId, detail: &Say, step: Step, now: Nanos) -> Vec<Notice> {
         let member = &mut self.members[host.index()];
         member.lost = true;
-        member.load.host.hang_up();
+        member.load.host.cut();
         let kind = EventKind::HostLost { detail: detail.en.clone() };
         let mut heard = vec![Notice::Keep(Entry::Event(Event { at: now, host, kind }))];
         if self.alive().next().is_none() {

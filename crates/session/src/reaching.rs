@@ -68,7 +68,15 @@ fn side_by_side(far: &[FarHost], frontend: &Frontend) -> Vec<Result<Host>> {
     let (wishes, wished) = channel();
     let reach_some = |wishes: &Sender<Wish>| {
         let mine = std::iter::from_fn(|| Some(next.fetch_add(1, Ordering::Relaxed)).filter(|at| *at < far.len()));
-        mine.map(|at| (at, reach(&far[at].place, wishes))).collect::<Vec<_>>()
+        let reach_one = |at: usize| {
+            let reached = reach(&far[at].place, wishes);
+            // Many that do not answer take most of an hour: each is reported when it is given up.
+            if let (Err(error), true) = (&reached, far.len() > 1) {
+                drop(wishes.send(Wish::Tell(with_name(&far[at].name, &error.message))));
+            }
+            (at, reached)
+        };
+        mine.map(reach_one).collect::<Vec<_>>()
     };
     let mut all: Vec<Result<Host>> = far.iter().map(|_| Err(died())).collect();
     std::thread::scope(|scope| {
@@ -119,17 +127,33 @@ fn all_or_why(far: &[FarHost], all: Vec<Result<Host>>) -> Result<Vec<Host>> {
     }
     match missing.len() {
         0 => Ok(hosts),
-        1 => Err(missing.remove(0).1),
+        1 => {
+            let (name, mut error) = missing.remove(0);
+            if far.len() > 1 {
+                error.message = with_name(name, &error.message);
+            }
+            Err(error)
+        }
         _ => Err(several(far.len(), &missing)),
     }
+}
+
+/// What is said of a host, with its name before it unless it has that.
+fn with_name(name: &str, Say { en, ru }: &Say) -> Say {
+    let before = |text: &str| match text.contains(&format!("`{name}`")) {
+        true => text.to_string(),
+        false => format!("`{name}`: {text}"),
+    };
+    Say { en: before(en), ru: before(ru) }
 }
 
 fn several(all: usize, missing: &[(&str, Box<Error>)]) -> Box<Error> {
     let count = missing.len();
     let names = missing.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
     let reasons = |of: fn(&Say) -> &str| {
-        let reasons = missing.iter().take(REASONS_MAX).map(|(_, error)| of(&error.message));
-        let more = (count > REASONS_MAX).then_some("…");
+        let reasons = missing.iter().take(REASONS_MAX);
+        let reasons = reasons.map(|(name, error)| of(&with_name(name, &error.message)).to_string());
+        let more = (count > REASONS_MAX).then(|| "…".to_string());
         reasons.chain(more).collect::<Vec<_>>().join("; ")
     };
     let (why, why_ru) = (reasons(|say| say.en.as_str()), reasons(|say| say.ru.as_str()));
@@ -147,6 +171,7 @@ fn several(all: usize, missing: &[(&str, Box<Error>)]) -> Box<Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::frontend::Progress;
     use stend_base::Code;
     use stend_spec::hosts::{HostRole, NamedHost, Via};
 
@@ -159,9 +184,20 @@ mod tests {
     }
 
     fn refused(far: Vec<FarHost>) -> Box<Error> {
-        let frontend = Frontend { hears: &|_| {}, may_report: &|_| Ok(()), ready: None, command_line: Vec::new() };
+        refused_with_notes(far).0
+    }
+
+    /// The error, and what was said before.
+    fn refused_with_notes(far: Vec<FarHost>) -> (Box<Error>, Vec<Say>) {
+        let notes = std::cell::RefCell::new(Vec::new());
+        let hears = |progress: Progress<'_>| match progress {
+            Progress::Note(text) => notes.borrow_mut().push(text),
+            _ => panic!("only notes"),
+        };
+        let frontend = Frontend { hears: &hears, may_report: &|_| Ok(()), ready: None, command_line: Vec::new() };
         let targets = vec![Vec::new(); far.len()];
-        connect(far, targets, &WorkerHost::Local, &frontend).err().expect("refused")
+        let error = connect(far, targets, &WorkerHost::Local, &frontend).err().expect("refused");
+        (error, notes.take())
     }
 
     #[test]
@@ -182,12 +218,34 @@ mod tests {
     }
 
     #[test]
+    fn the_name_of_a_host_is_before_what_does_not_have_it() {
+        let named = with_name("a", &say!("cannot start `kubectl`: gone", "не удаётся запустить `kubectl`: gone"));
+        assert_eq!(named.en, "`a`: cannot start `kubectl`: gone");
+        assert_eq!(with_name("a", &named), named);
+        let failed = |name: &str, text: &str| -> (FarHost, Result<Host>) {
+            (host(name, String::new()), Err(Error::host_lost(Say::same(text))))
+        };
+        let (far, all): (Vec<FarHost>, Vec<Result<Host>>) = [failed("a", "gone")].into_iter().unzip();
+        assert_eq!(all_or_why(&far, all).err().expect("refused").message.en, "gone", "the only one");
+        let (far, all): (Vec<FarHost>, Vec<Result<Host>>) =
+            [failed("a", "gone"), failed("b", "`b` is paused")].into_iter().unzip();
+        let error = all_or_why(&far, all).err().expect("refused");
+        assert!(error.message.en.ends_with("(a, b): `a`: gone; `b` is paused"), "{error}");
+    }
+
+    #[test]
     fn one_host_that_cannot_be_reached_has_its_own_error_and_many_are_named_with_the_first_reasons() {
         let fails = |name: &str| host(name, format!("echo why-{name} >&2; exit 1"));
         let error = refused(vec![fails("a")]);
         assert_eq!(error.message.en, "cannot reach `a`: why-a");
         let names: Vec<String> = (0..12).map(|number| format!("h{number}")).collect();
-        let Say { en, .. } = refused(names.iter().map(|name| fails(name)).collect()).message;
+        let (error, notes) = refused_with_notes(names.iter().map(|name| fails(name)).collect());
+        let Say { en, .. } = &error.message;
+        let mut told: Vec<&str> = notes.iter().map(|note| note.en.as_str()).collect();
+        let mut each: Vec<String> = names.iter().map(|name| format!("cannot reach `{name}`: why-{name}")).collect();
+        told.sort_unstable();
+        each.sort_unstable();
+        assert_eq!(told, each);
         assert!(en.contains(&format!("12 of 12 load hosts cannot be used ({}): ", names.join(", "))), "{en}");
         assert!(en.ends_with("why-h2; cannot reach `h3`: why-h3; …"), "{en}");
     }

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod comparer;
+mod cut;
 mod drift;
 pub mod link;
 mod look;

@@ -1,6 +1,7 @@
 //! The coordinator's side of a worker: start it, talk to it, notice when it is gone.
 
 use crate::comparer::{CLOCK_TRIES, Comparer, ToWorker, ask_clock, lock};
+use crate::cut::Cut;
 use crate::drift::{Clock, Drift, compared};
 use crate::protocol::{Hello, Reply, Request, read_frame, read_hello, write_frame, write_hello};
 use std::io::{self, BufReader, Read, Write};
@@ -60,8 +61,7 @@ impl StartedWorker {
         let StartedWorker(mut child) = self;
         let streams = (child.stdin.take(), child.stdout.take());
         // From here on whatever goes wrong ends the child.
-        let mut host =
-            Host { child: Some(child), to: None, from: None, drift: None, boot_id: String::new(), apart: false };
+        let mut host = Host::unmet(Some(child));
         let (Some(to), Some(from)) = streams else {
             return Err(Error::bug(say!("the worker has no streams", "у рабочего процесса нет потоков")));
         };
@@ -94,9 +94,15 @@ pub struct Host {
     boot_id: String,
     /// It sees other files and processes than its kernel has: a container.
     apart: bool,
+    /// Ends the reading of what it says.
+    cut: Cut,
 }
 
 impl Host {
+    fn unmet(child: Option<Child>) -> Host {
+        Host { child, to: None, from: None, drift: None, boot_id: String::new(), apart: false, cut: Cut::default() }
+    }
+
     /// Starts a worker and waits until it has said hello, at most `limit`.
     ///
     /// `command` must speak the worker protocol on its standard input and output: the binary itself
@@ -108,7 +114,7 @@ impl Host {
     /// A worker at the other end of two streams that are there already; waits for its hello as [`Host::reach`]. Letting go of the host ends
     /// the stream to it and nothing else.
     pub fn over(from: impl Read + Send + 'static, to: impl Write + Send + 'static, limit: Duration) -> Result<Host> {
-        let mut host = Host { child: None, to: None, from: None, drift: None, boot_id: String::new(), apart: false };
+        let mut host = Host::unmet(None);
         host.greet(Box::new(from), Box::new(to), limit)?;
         Ok(host)
     }
@@ -145,7 +151,8 @@ impl Host {
     /// Hands everything that the worker says from now on to `sink`, on another thread, with its times moved to our clock.
     /// Once per host.
     pub fn listen(&mut self, mut sink: impl FnMut(FromHost) + Send + 'static) -> Result<()> {
-        let Some(mut from) = self.from.take() else { return Ok(()) };
+        let Some(from) = self.from.take() else { return Ok(()) };
+        let mut from = self.cut.over(from);
         let drift = self.drift.clone();
         thread("from-host", move || hand_on(&mut from, drift.as_deref(), &mut sink))
     }
@@ -210,16 +217,17 @@ impl Host {
         }
     }
 
-    /// Ends the stream to it, and waits for nothing.
-    pub fn hang_up(&mut self) {
+    /// Ends both streams, and waits for nothing: it may undo what it made, and nothing that it says is heard.
+    pub fn cut(&mut self) {
         self.to = None;
+        self.cut.cut();
     }
 
     /// As [`Host::end`], of several: the streams of all end before anybody is waited for, and `limit` is for all together. Returns of each
     /// whether it ended by itself.
     pub fn end_all(hosts: impl IntoIterator<Item = Host>, limit: Duration) -> Vec<bool> {
         let mut hosts: Vec<Host> = hosts.into_iter().collect();
-        hosts.iter_mut().for_each(Host::hang_up);
+        hosts.iter_mut().for_each(|host| host.to = None);
         let deadline = Instant::now() + limit;
         let ended = |host: Host| host.end(deadline.saturating_duration_since(Instant::now()));
         hosts.into_iter().map(ended).collect()

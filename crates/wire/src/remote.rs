@@ -207,11 +207,15 @@ impl Remote {
     }
 
     /// Copies the program there under its sum: whole, or not at all. Others that were not used for a month are removed.
+    ///
+    /// Hosts that share a home may do this at the same time: a file that others already execute from is not replaced, which over NFS would
+    /// take it from under them. Where a file system has no hard links it is moved.
     fn bring(&self, program: &mut Program) -> Result<()> {
         let sum = &program.sum;
         let script = format!(
             "{PLACE}; umask 077; mkdir -p \"$d\" && t=$(mktemp \"$d/.new-XXXXXX\") || exit 1; \
-             cat >\"$t\" && test \"$(sha256sum <\"$t\")\" = \"{sum}  -\" && chmod 700 \"$t\" && mv \"$t\" \"$d/{sum}\" \
+             cat >\"$t\" && test \"$(sha256sum <\"$t\")\" = \"{sum}  -\" && chmod 700 \"$t\" && \
+             {{ ln \"$t\" \"$d/{sum}\" 2>/dev/null || test -x \"$d/{sum}\" || mv \"$t\" \"$d/{sum}\"; }} && rm -f \"$t\" \
              || {{ rm -f \"$t\"; echo it did not arrive whole >&2; exit 1; }}; \
              find \"$d\" -type f -mtime +30 ! -name {sum} -delete"
         );
@@ -428,6 +432,30 @@ mod tests {
         assert_eq!(program.size, std::fs::metadata("/proc/self/exe").unwrap().len());
         assert_eq!(program.sum.len(), 64);
         assert_eq!(program.sum, Program::own().unwrap().sum);
+    }
+
+    #[test]
+    fn hosts_that_share_a_home_do_not_replace_the_program_under_each_other() {
+        use std::os::unix::fs::MetadataExt;
+        let place = tempfile::tempdir().unwrap();
+        let own = place.path().join("own");
+        std::fs::write(&own, "a program").unwrap();
+        let mut file = File::open(&own).unwrap();
+        let sum = summed(&mut file).unwrap();
+        let mut program = Program { file, size: 9, sum: sum.clone() };
+        let arguments = vec![format!("XDG_CACHE_HOME={}", place.path().display())];
+        let shell = Shell::Exec { program: "env".into(), arguments };
+        let remote = Remote { name: "node".into(), shell, privilege: Vec::new() };
+        let programs = place.path().join("stend/programs");
+        let brought = programs.join(&sum);
+        let mut inodes = Vec::new();
+        for _ in 0..2 {
+            remote.bring(&mut program).unwrap();
+            assert_eq!(std::fs::read(&brought).unwrap(), b"a program");
+            assert_eq!(std::fs::read_dir(&programs).unwrap().count(), 1, "nothing else is left");
+            inodes.push(std::fs::metadata(&brought).unwrap().ino());
+        }
+        assert_eq!(inodes[0], inodes[1]);
     }
 
     #[test]

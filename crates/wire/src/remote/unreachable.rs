@@ -12,16 +12,19 @@ const KEY_CHANGED: &str = "REMOTE HOST IDENTIFICATION HAS CHANGED";
 impl Remote {
     /// Why nothing is done there, by how a command ended, what it printed and what it complained of.
     pub(super) fn unreachable(&self, status: ExitStatus, said: &str, complaint: &str) -> Box<Error> {
-        let (name, why) = (&self.name, complaint.trim());
+        // Some shells of accounts that may not log in print why.
+        let name = &self.name;
+        let printed = || said.lines().map(str::trim).find(|line| !line.is_empty() && *line != "stend");
+        let why = Some(complaint.trim()).filter(|why| !why.is_empty()).or_else(printed).unwrap_or_default();
         let privilege: String = self.privilege.iter().map(|word| format!("{word} ")).collect();
         let error =
             Error::new(Code::HostUnreachable, say!("cannot reach `{name}`: {why}", "`{name}` недоступна: {why}"));
         let by_ssh = status.code() == Some(SSH_FAILED);
-        // Every script begins by printing this.
-        let begun = said.lines().any(|line| line == "stend");
+        // What is killed has no code. Every script begins by printing, and what does not start it prints nothing.
+        let may_not = status.code().is_some() && !by_ssh && said.trim().is_empty() && !self.privilege.is_empty();
         match &self.shell {
             Shell::Ssh(destination) if by_ssh && why.contains(KEY_CHANGED) => other_key(name, destination, why),
-            Shell::Ssh(destination) if !by_ssh && !begun && !self.privilege.is_empty() => {
+            Shell::Ssh(destination) if may_not => {
                 no_privilege(name, destination, (privilege.trim_end(), why))
             }
             Shell::Ssh(destination) => error.hint(say!(
@@ -52,8 +55,8 @@ fn other_key(name: &str, destination: &str, why: &str) -> Box<Error> {
         ),
     )
     .hint(say!(
-        "another machine may answer in its place: compare the fingerprint with what `ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub` prints on its console. Only if they are equal, remove the old key with `ssh-keygen -R HOST`, with the name that `ssh` prints, and accept the new one: `ssh {destination} true`",
-        "возможно, вместо неё отвечает другая машина: сравните отпечаток с тем, что печатает `ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub` на её консоли. Только если они совпадают, удалите старый ключ командой `ssh-keygen -R МАШИНА` с тем именем, которое печатает `ssh`, и примите новый: `ssh {destination} true`"
+        "another machine may answer in its place: compare the fingerprint with that of the key of the same kind among `/etc/ssh/ssh_host_*_key.pub` (`ssh-keygen -lf FILE`) on the machine that `ssh` names, at its console. Only if they are equal, remove the old key with `ssh-keygen -R HOST`, with the name that `ssh` prints, and accept the new one: `ssh {destination} true`",
+        "возможно, вместо неё отвечает другая машина: сравните отпечаток с отпечатком ключа того же типа из `/etc/ssh/ssh_host_*_key.pub` (`ssh-keygen -lf ФАЙЛ`) на машине, которую называет `ssh`, с её консоли. Только если они совпадают, удалите старый ключ командой `ssh-keygen -R МАШИНА` с тем именем, которое печатает `ssh`, и примите новый: `ssh {destination} true`"
     ))
 }
 
@@ -93,6 +96,7 @@ mod tests {
         assert_eq!(en, "`root@db1` shows another host key than the one that `ssh` knows it by: SHA256:abc.");
         assert!(ru.contains("`root@db1`") && ru.ends_with("SHA256:abc."), "{ru}");
         for hint in [hint, hint_ru] {
+            assert!(hint.contains("`/etc/ssh/ssh_host_*_key.pub`"), "{hint}");
             assert!(hint.contains("`ssh-keygen -R ") && hint.ends_with("`ssh root@db1 true`"), "{hint}");
         }
         let asks = "sudo: a password is required\n";
@@ -102,6 +106,11 @@ mod tests {
         for hint in [hint, hint_ru] {
             assert!(hint.contains("`ssh root@db1 sudo -n sh -c true`") && hint.contains("NOPASSWD"), "{hint}");
         }
+        let [(en, hint), (ru, _)] = of(&with(&["sudo", "-n"]), 1, "This account is currently not available.\n", "");
+        assert_eq!(en, "cannot reach `root@db1`: This account is currently not available.");
+        assert!(ru.ends_with("This account is currently not available.") && !hint.contains("NOPASSWD"), "{ru} {hint}");
+        let killed = with(&["sudo", "-n"]).unreachable(ExitStatus::from_raw(9), "", "");
+        assert!(killed.message.en.starts_with("cannot reach `root@db1`"), "{killed}");
         // What `ssh` itself says, what fails with no such words, and what fails once the shell runs.
         for (privilege, code, said) in [(&["sudo", "-n"][..], 255, ""), (&[], 1, ""), (&["sudo", "-n"], 1, "stend\n")] {
             let [(en, hint), _] = of(&with(privilege), code, said, asks);
