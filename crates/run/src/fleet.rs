@@ -90,7 +90,15 @@ pub(crate) struct Fleet {
 impl Fleet {
     /// Joins these hosts, in the order of their ids; one at least.
     pub fn new(hosts: Vec<LoadHost>, on_loss: OnLoss) -> Fleet {
-        let member = |load| Member { load, answer: None, filled: Bytes(0), filled_at: Nanos(0), rests: false, lost: false, noted: None };
+        let member = |load| Member {
+            load,
+            answer: None,
+            filled: Bytes(0),
+            filled_at: Nanos(0),
+            rests: false,
+            lost: false,
+            noted: None,
+        };
         let members = hosts.into_iter().map(member).collect();
         Fleet { members, on_loss, request: None, cut_short: false, broken: false, part: None }
     }
@@ -182,10 +190,7 @@ impl Fleet {
     pub fn late(&mut self, step: Step, now: Nanos) -> Vec<Notice> {
         let silent = |(index, member): (usize, &Member)| member.is_awaited().then_some(HostId(index as u16));
         let silent: Vec<HostId> = self.members.iter().enumerate().filter_map(silent).collect();
-        silent
-            .into_iter()
-            .flat_map(|id| self.lose(id, &step.no_answer(), step, now))
-            .collect()
+        silent.into_iter().flat_map(|id| self.lose(id, &step.no_answer(), step, now)).collect()
     }
 
     /// How the user calls each of them, in the order of their ids; nothing where there is one.

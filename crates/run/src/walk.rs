@@ -200,9 +200,7 @@ impl Walk {
             Input::Cut(done) => self.was_cut(done, now),
             Input::MachinesChanged(changed) => self.machines_changed(changed, now),
             Input::Tick if self.cut_at.is_some_and(|at| now >= at) => self.cut_power(now),
-            Input::Tick if self.is_late(now) => {
-                self.lost(&self.step.no_answer(), now);
-            }
+            Input::Tick if self.is_late(now) => self.lost(&self.step.no_answer(), now),
             Input::Tick => self.change_machines(now),
         }
     }

@@ -24,9 +24,7 @@ impl Remote {
         let may_not = status.code().is_some() && !by_ssh && said.trim().is_empty() && !self.privilege.is_empty();
         match &self.shell {
             Shell::Ssh(destination) if by_ssh && why.contains(KEY_CHANGED) => other_key(name, destination, why),
-            Shell::Ssh(destination) if may_not => {
-                no_privilege(name, destination, (privilege.trim_end(), why))
-            }
+            Shell::Ssh(destination) if may_not => no_privilege(name, destination, (privilege.trim_end(), why)),
             Shell::Ssh(destination) => error.hint(say!(
                 "`ssh {destination} {privilege}true` must work without a question: set up a key, and accept the host key once",
                 "`ssh {destination} {privilege}true` должна работать без вопросов: настройте ключ и один раз примите ключ машины (known_hosts)"
