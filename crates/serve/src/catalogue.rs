@@ -148,14 +148,16 @@ impl Catalogue {
     /// A page of the list in another order, for which every run is looked at.
     fn sorted(&self, filter: &Filter, condition: Option<&Condition>, known: &[KnownRun]) -> Result<Listing> {
         let fits = |run: &Listed| fits(filter, run) && self.meets(condition, run);
-        let mut all: Vec<Listed> = known.iter().map(|run| self.listed(run)).filter(fits).collect();
+        let mut all: Vec<Listed> = known.iter().map(|run| self.listed(run)).collect();
         order(filter.sort, &mut all);
+        // The run that a page ended with may have another state by now, so its place is looked up among all.
         let begin = match &filter.cursor {
             None => 0,
             Some(name) => 1 + all.iter().position(|run| run.name == *name).ok_or_else(|| unknown(name))?,
         };
-        let left_out = all.len().saturating_sub(begin.saturating_add(filter.limit));
-        let runs: Vec<Listed> = all.into_iter().skip(begin).take(filter.limit).collect();
+        let mut behind = all.into_iter().skip(begin).filter(fits);
+        let runs: Vec<Listed> = behind.by_ref().take(filter.limit).collect();
+        let left_out = behind.count();
         let next = runs.last().filter(|_| left_out > 0).map(|run| run.name.clone());
         Ok(Listing { runs, left_out, known: known.len(), next, directory: self.directory.path().display().to_string() })
     }
@@ -284,6 +286,19 @@ mod tests {
         let catalogue = Catalogue::new(dir.path().to_path_buf());
         assert_eq!(catalogue.run("last").unwrap().name, "R-20261122T213000Z-bbbb");
         assert_eq!(catalogue.run("copy").unwrap().name, "copy");
+    }
+
+    #[test]
+    fn a_page_begins_behind_a_run_that_fits_no_more() {
+        let dir = tempfile::tempdir().unwrap();
+        let name = "R-20261121T213000Z-aaaa";
+        std::fs::write(dir.path().join(format!("{name}.stend")), "x").unwrap();
+        let catalogue = Catalogue::new(dir.path().to_path_buf());
+        for sort in [Sort::Newest, Sort::Oldest, Sort::Size] {
+            let (cursor, state) = (Some(name.to_string()), Some(StateFilter::Running));
+            let page = catalogue.page(&Filter { limit: 5, sort, cursor, state, ..Filter::default() }).unwrap();
+            assert_eq!((page.runs.len(), page.left_out), (0, 0));
+        }
     }
 
     #[test]

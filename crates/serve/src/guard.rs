@@ -175,8 +175,10 @@ fn missing() -> Box<Error> {
 }
 
 fn used_up() -> Refused {
-    let message =
-        say!("this link was used already, or is older than an hour", "эта ссылка уже использована или ей больше часа");
+    let message = say!(
+        "this link was used already, is older than an hour, or the server was restarted",
+        "эта ссылка уже использована, ей больше часа или сервер перезапускался"
+    );
     let hint = say!(
         "sign in with the token; `stend serve --new-token` makes another, with a new link",
         "войдите с токеном; `stend serve --new-token` сделает новый и новую ссылку"
@@ -239,6 +241,7 @@ mod tests {
         let refused = |code: &str, now| guard.sign_in(code, at(now, 0)).unwrap().unwrap_err().error;
         let again = refused("once_a", now);
         assert!(again.code == Code::TokenRefused && again.message.en.contains("used already"), "{again}");
+        assert!(again.message.en.contains("restarted"), "links are not kept over a restart: {again}");
         add("once_b");
         assert_eq!(refused("once_b", now + LINK).code, Code::TokenRefused);
         assert_eq!(refused("once_b", now).code, Code::TokenRefused, "it is gone");

@@ -16,8 +16,8 @@ const B: &str = "R-20260102T000000Z-abcd";
 /// What pages, shells, databases and parsers stumble over.
 const LETTERS: [&str; 16] =
     ["a", "Z", "0", "-", ".", "'", "\"", "<", "&", "%", "\\", "\n", "\0", "ж", "💾", "\u{202e}"];
-/// What succeeds only with a problem in the recording, or with a run that goes on; other tests have these.
-const NEVER_SUCCEED: [&str; 4] = ["acknowledgeProblem", "unacknowledgeProblem", "stopRun", "stopTask"];
+/// What succeeds only with a problem in the recording, with a run that goes on, or with receivers of messages; other tests have these.
+const NEVER_SUCCEED: [&str; 5] = ["acknowledgeProblem", "unacknowledgeProblem", "stopRun", "stopTask", "testNotices"];
 
 /// splitmix64.
 struct Draw(u64);
@@ -117,6 +117,7 @@ impl World {
             "what" => text("object:sda"),
             "until" => text("1h"),
             "suite" => text("small"),
+            "file" => text("/no/such/file"),
             other => panic!("{other} is required, and this test has no value for it"),
         }
     }
