@@ -60,6 +60,8 @@ pub struct OpenProblems {
     pub schema_version: u32,
     /// Recordings that are written now, newest first; also those without a problem.
     pub recordings: Vec<OpenOfRecording>,
+    /// How many older recordings are written now, too, and were not looked at.
+    pub left_out: usize,
 }
 
 /// How many problems of a host are open, also acknowledged and muted ones.

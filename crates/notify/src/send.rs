@@ -5,6 +5,7 @@ use crate::policy::test_message;
 use crate::program::{HIDDEN, Program};
 use crate::{forms, mail, secret, snmp, syslog};
 use serde_json::Value;
+use std::panic::resume_unwind;
 use std::path::Path;
 use std::sync::OnceLock;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -76,14 +77,19 @@ fn hook_of(url: &Secret) -> Result<String, Say> {
     }
 }
 
-/// Sends a test message to every receiver, and says of each whether it was taken.
+/// Sends a test message to every receiver, and says of each in the order of the file whether it was taken.
+///
+/// To all at once: of several that never answer each would take its half minute.
 pub fn test(file: &NotifyFile, host: &str, scratch: &Path) -> Vec<(String, Result<(), Say>)> {
     let unix = unix();
-    let one = |receiver: &Receiver| {
+    let one = &|receiver: &Receiver| {
         let message = test_message(&receiver.name, unix);
         (receiver.name.clone(), send(receiver, &message, host, file.lang, scratch).map_err(|unsent| unsent.why))
     };
-    file.receivers.iter().map(one).collect()
+    std::thread::scope(|scope| {
+        let sending: Vec<_> = file.receivers.iter().map(|receiver| scope.spawn(move || one(receiver))).collect();
+        sending.into_iter().map(|sent| sent.join().unwrap_or_else(|panic| resume_unwind(panic))).collect()
+    })
 }
 
 /// Seconds since 1970.
@@ -192,6 +198,8 @@ fn quoted(text: &str) -> Result<String, Say> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::io::{Read, Write};
+    use std::net::TcpListener;
 
     #[test]
     fn a_secret_that_is_no_address_is_not_shown() {
@@ -208,6 +216,30 @@ mod tests {
         assert_eq!([moved("200"), moved("204")], [Ok(()), Ok(())]);
         assert_eq!([moved("302"), moved("308")], [Err((true, 0)), Err((true, 0))]);
         assert_eq!([moved("100"), moved("000"), moved("")], [Err((false, 0)); 3]);
+    }
+
+    #[test]
+    fn test_messages_wait_for_no_other_receiver() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        // Neither gets an answer before both have asked.
+        let answers = std::thread::spawn(move || {
+            let mut all = [(); 2].map(|()| listener.accept().unwrap().0);
+            for stream in &mut all {
+                assert!(stream.read(&mut [0; 4096]).unwrap() > 0);
+                stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n").unwrap();
+            }
+            // `curl` closes when it has its answer.
+            all.iter_mut().for_each(|stream| drop(stream.read_to_end(&mut Vec::new())));
+        });
+        let hook = |name: &str| format!("{name}: {{webhook: {{url: \"http://{address}/{name}\"}}}}");
+        let hooks = ["b", "a"].map(hook).join(", ");
+        let file = stend_spec::parse::notify(&format!("receivers: {{{hooks}}}"), "n.yaml").unwrap();
+        let sent = test(&file, "nas", Path::new("/"));
+        let in_order = sent.iter().map(|(name, _)| name).eq(file.receivers.iter().map(|receiver| &receiver.name));
+        assert!(in_order, "{sent:?}");
+        assert!(sent.iter().all(|(_, sent)| sent.is_ok()), "{sent:?}");
+        answers.join().unwrap();
     }
 
     #[test]

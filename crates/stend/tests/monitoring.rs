@@ -7,6 +7,7 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -291,4 +292,33 @@ fn the_server_shows_prometheus_each_host_that_is_recorded_now_as_its_recorder_do
     }
     recorder.kill();
     eventually("a recording that ended is gone", IN_TIME, || !has("recording="));
+}
+
+#[test]
+fn of_many_recordings_the_server_reads_the_newest_and_counts_the_others() {
+    let _turn = support::host_turn();
+    let scratch = Scratch::new();
+    let server = Server::start(&scratch, &[]);
+    let (mut recorder, _) = recorder(&scratch);
+    let open = || server.get("/api/v1/open-problems").json();
+    eventually("it is read", IN_TIME, || open()["recordings"][0].is_object());
+    recorder.kill();
+    let runs = scratch.join("stend/runs");
+    let paths = || std::fs::read_dir(&runs).expect("runs").flatten().map(|entry| entry.path());
+    let of = |end: &str| paths().find(|path| path.to_string_lossy().ends_with(end));
+    let (file, log) = (of(".stend").expect("a recording"), of(".stend-wal"));
+    // A socket that listens beside a copy of the file is all that tells a recorder that goes on.
+    let copied = |at: usize| {
+        let to = |end: &str| runs.join(format!("copy-{at}.stend{end}"));
+        std::fs::copy(&file, to("")).expect("a copy");
+        if let Some(log) = &log {
+            std::fs::copy(log, to("-wal")).expect("a copy of its log");
+        }
+        UnixListener::bind(to(".sock")).expect("a socket")
+    };
+    let _sockets: Vec<UnixListener> = (0..17).map(copied).collect();
+    eventually("the newest are read", IN_TIME, || open()["recordings"].as_array().map(Vec::len) == Some(16));
+    assert_eq!(open()["left_out"], 1);
+    let page = server.get("/metrics").text();
+    assert!(page.lines().any(|line| line == "stend_recordings_left_out 1"), "{page}");
 }

@@ -19,7 +19,7 @@ class Server {
   running: Listed[] = $state.raw([]);
   newest: Listed[] = $state.raw([]);
   summaries: Record<string, Summary> = $state.raw({});
-  open: OpenProblems = $state.raw({ recordings: [] });
+  open: OpenProblems = $state.raw({ recordings: [], left_out: 0 });
   known = $state(false);
   /** When the answer was asked for that `running` is of. */
   asked = $state(0);

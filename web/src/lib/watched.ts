@@ -57,8 +57,8 @@ export type HostProblem = {
 export type Mute = { what: string; object: string; rule?: string | null; name?: Say | null; until_unix_s: number; by: string; comment?: string | null };
 export type Journal = { run: string; host: string; rules_version: string; problems: HostProblem[]; mutes: Mute[] };
 
-/** Problems that are open in recordings that are written now. */
-export type OpenProblems = { recordings: { recording: string; host: string; critical: number; warning: number }[] };
+/** Problems that are open in recordings that are written now; of too many the oldest are only counted. */
+export type OpenProblems = { recordings: { recording: string; host: string; critical: number; warning: number }[]; left_out: number };
 
 /** The open problems of one of these recordings: the newest that has any. */
 export function openPage({ recordings }: OpenProblems): string {

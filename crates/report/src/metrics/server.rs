@@ -18,6 +18,8 @@ pub struct ServerNow<'a> {
     pub recordings: &'a [RecordingNow<'a>],
     /// Recordings that are written now and could not be read.
     pub unread: usize,
+    /// Recordings that are written now and were not looked at, because there are too many.
+    pub left_out: usize,
     /// How long looking all of this up took.
     pub cost: Nanos,
 }
@@ -47,6 +49,7 @@ pub fn server_metrics_text(now: &ServerNow<'_>, version: &str) -> String {
         ("stend_runs_going_on", "Runs that go on.", now.runs),
         ("stend_recordings", "Recordings that are written now.", now.recordings.len()),
         ("stend_recordings_unread", "Recordings that are written now and could not be read.", now.unread),
+        ("stend_recordings_left_out", "More recordings that are written now, which were not looked at.", now.left_out),
     ] {
         page.alone((name, "gauge", what), Some(count as f64));
     }
@@ -89,6 +92,7 @@ mod tests {
             runs: 1,
             recordings: &recordings,
             unread: 0,
+            left_out: 3,
             cost: Nanos(1_500_000),
         };
         let page = server_metrics_text(&now, "0.2.0");
@@ -98,6 +102,7 @@ mod tests {
         has("stend_run_files 7");
         has("stend_runs_going_on 1");
         has("stend_recordings 2");
+        has("stend_recordings_left_out 3");
         has("stend_scrape_seconds 0.0015");
         has(r#"stend_sample_time_seconds{recording="R-2",host="db\"1\""} 1795296153.5"#);
         let named: Vec<&str> = page.lines().filter_map(|line| line.strip_prefix("# TYPE ")).collect();
