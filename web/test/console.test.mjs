@@ -88,6 +88,52 @@ test("a drive of the list has a page with its history, also on a phone", async (
   await close();
 });
 
+test("the history of a drive tells no I/O, no counters, another drive and a name that may be another drive's apart", async () => {
+  const { page, faults, close } = await open(browser, here, { lang: "en", scheme: "light", size: DESK });
+  const { host } = await ask(here, "GET", "drives");
+  const device = { name: "sdq", kind: "disk", depth: 0, identity: "wwn:0x1", model: null, firmware: null, transport: null, size: 1, is_virtual: false, rotational: null };
+  const drive = { device, path: "/dev/sdq", serial: null, signatures: [], mounted: [], access: "nowhere", health: null };
+  const part = { ...drive, device: { ...device, name: "sdq1", kind: "partition", depth: 1, identity: null } };
+  const once = { mean: 1, max: 1 };
+  const means = { name: "sdq", kind: "disk", iops: once, throughput_bytes_per_s: once, queue_depth: once, busy_share: once };
+  let recorded = {};
+  await page.route("**/api/v1/drives", (route) => changed(route, (is) => ({ ...is, devices: [drive, part] })));
+  await page.route(/\/recordings\/[^/?]+$/, (route) => changed(route, (is) => ({ ...is, host: host.hostname, drives: [], idle: [], ...recorded })));
+  const [idle, absent, other, unsure] = ["It did no I/O", "no counters of it", "sdq is another drive", "may be another drive's"];
+  const [quiet, shown] = ["It says nothing of itself", "Read latency"];
+  for (const [name, is, seen] of [
+    ["sdq", { idle: ["sdq"] }, [quiet, idle, unsure]],
+    ["sdq", {}, [quiet, absent]],
+    ["sdq1", { idle: ["sdq"] }, [absent]],
+    ["sdq", { drives: [means] }, [quiet, shown, unsure]],
+    ["sdq", { drives: [{ ...means, identity: "wwn:0x2" }] }, [quiet, other]],
+    ["sdq", { drives: [{ ...means, identity: "wwn:0x1" }] }, [quiet, shown]],
+  ]) {
+    recorded = is;
+    await page.goto(`${here.url}/drives/${name}`);
+    await eventually(`${name}: ${seen}`, async () => {
+      const text = await page.locator("main").textContent();
+      return [quiet, shown, idle, absent, other, unsure].filter((words) => text.includes(words)).join() === seen.join();
+    });
+  }
+  assert.deepEqual(faults, []);
+  await close();
+});
+
+test("a path that is no escape is a name", async () => {
+  const { page, faults, close } = await open(browser, here, { lang: "en", scheme: "light", size: DESK });
+  // The router takes what the address has; no server is asked for such a page.
+  for (const of of ["drives", "runs", "tasks"]) {
+    await page.evaluate((to) => {
+      history.pushState(null, "", to);
+      dispatchEvent(new PopStateEvent("popstate"));
+    }, `/${of}/100%`);
+    await page.locator("main").getByText("100%").first().waitFor();
+  }
+  assert.deepEqual(unexpected(faults), []);
+  await close();
+});
+
 test("a click and Enter in a chart of a recording show what was there then", async () => {
   const { page, faults, close } = await open(browser, here, { lang: "en", scheme: "light", size: DESK });
   await page.goto(`${here.url}/monitoring`);

@@ -121,12 +121,21 @@ test("a drive has what lies on it, its own lines in the charts, and a link that 
   assert.equal(drives.temperature(parts, "sdb", null), null);
 });
 
+test("a drive of a recording is another one only if both have a name of their own", () => {
+  const { isSame } = drives;
+  assert.deepEqual([isSame("wwn:0x1", "wwn:0x1"), isSame("wwn:0x1", "wwn:0x2"), isSame("serial:a", "serial:b")], [true, false, false]);
+  // What is known of a virtual drive without opening it is its place, and else its file system.
+  for (const other of [null, undefined, "path:pci-0,1", "serial:a"]) assert.equal(isSame("fs-uuid:a", other), null);
+  assert.equal(isSame("path:pci-0,1", "path:pci-1,1"), null);
+  assert.equal(isSame(null, "wwn:0x1"), null);
+});
+
 test("hosts are summed where each has a value, on the time that all have, and never one host twice", () => {
   lang.setLang("en");
-  // A point a second on an axis of seconds: `rate` operations each.
-  const of = (host, first, seconds, rate, gap = -1) => ({
-    host, first_sample_unix_s: first, span_ns: seconds * 1e9,
-    charts: [{ id: "recording-total", x: { to: seconds }, panes: [{ y: { unit: "plain" }, series: [{ points: Array.from({ length: seconds }, (_, s) => ({ x: s + 0.5, y: s === gap ? null : rate })) }] }] }],
+  // A point after each so many seconds on an axis of seconds: `rate` operations each.
+  const of = (host, first, seconds, rate, gap = -1, every = 1) => ({
+    host, first_sample_unix_s: first, span_ns: seconds * 1e9, samples: seconds / every + 1,
+    charts: [{ id: "recording-total", x: { to: seconds }, panes: [{ y: { unit: "plain" }, series: [{ points: Array.from({ length: seconds / every }, (_, s) => ({ x: (s + 0.5) * every, y: s === gap ? null : rate })) }] }] }],
   });
   const [a, b] = [of("a", 1000, 10, 100), of("b", 1004, 10, 20, 1)];
   assert.deepEqual(cluster.common([a, b]), { from: 1004, to: 1010 });
@@ -135,6 +144,11 @@ test("hosts are summed where each has a value, on the time that all have, and ne
   assert.deepEqual(iops.series.map(({ points }) => points.map(({ y }) => y)), [[120, null, 120, 120, 120, 120], [100, 100, 100, 100, 100, 100], [20, null, 20, 20, 20, 20]]);
   // Drives that moved no bytes have no such pane.
   assert.ok(bytes.series.every(({ points }) => points.every(({ y }) => y === 0)));
+  // Samples that are further apart than places of the axis leave no holes, however they lie to each other.
+  for (const offset of [0, 7, 15, 20]) {
+    const [sum] = cluster.cluster([of("a", 1000, 600, 100, -1, 30), of("b", 1000 + offset, 600, 20, -1, 30)]).panes[0].series;
+    assert.ok(sum.points.length > 15 && sum.points.every(({ y }) => y === 120), `${offset} s`);
+  }
   assert.equal(cluster.cluster([a, of("b", 2000, 10, 1)]), null);
   assert.match(cluster.refusal([a, of("b", 2000, 10, 1)]), /no time in common/);
   assert.match(cluster.refusal([a, of("a", 1000, 10, 1)]), /count twice/);

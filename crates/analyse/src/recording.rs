@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use stend_base::{Nanos, Say};
 use stend_record::parts::ArcCounters;
 use stend_record::sample::Memory;
-use stend_record::{Event, EventKind, Health, HostInfo, HostRecord, RunRecord, Sample};
+use stend_record::{Device, Event, EventKind, Health, HostInfo, RunRecord, Sample};
 
 /// What a recording says.
 #[derive(Debug, Clone, PartialEq)]
@@ -151,9 +151,11 @@ impl Fold {
         for name in lines.devices() {
             let of = |line| lines.spread((line, name));
             let none = Spread { mean: 0.0, max: 0.0 };
+            let known = run.load().targets.iter().flat_map(|target| &target.devices).find(|known| known.name == name);
             let drive = RecordedDrive {
                 name: name.to_string(),
-                kind: kind(run.load(), name),
+                kind: kind(known, name),
+                identity: known.and_then(|known| known.identity.clone()),
                 iops: of(Line::Iops).unwrap_or(none),
                 throughput: of(Line::Throughput).unwrap_or(none),
                 read_latency: of(Line::ReadLatency),
@@ -198,8 +200,7 @@ const MADE: [(&str, &str); 10] = [
 ];
 
 /// What a device is: by what the host said of it, and of one that has left by its name.
-fn kind(host: &HostRecord, name: &str) -> String {
-    let known = host.targets.iter().flat_map(|target| &target.devices).find(|device| device.name == name);
+fn kind(known: Option<&Device>, name: &str) -> String {
     let by_name = || MADE.iter().find(|(begin, _)| name.starts_with(begin)).map_or("disk", |(_, kind)| kind);
     known.map_or_else(by_name, |device| &device.kind).to_string()
 }
@@ -220,7 +221,7 @@ mod tests {
     use stend_plan::{PlanInputs, PlanTarget};
     use stend_record::parts::Temperature;
     use stend_record::sample::{CpuTimes, DiskCounters};
-    use stend_record::{Device, Parts, RunHeader, TargetFacts, TargetKind, WriteAccess};
+    use stend_record::{Parts, RunHeader, TargetFacts, TargetKind, WriteAccess};
     use stend_spec::suite::Suite;
 
     fn run() -> RunRecord {
@@ -272,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn each_device_of_a_recording_has_its_kind_also_one_that_has_left() {
+    fn each_device_of_a_recording_has_its_kind_also_one_that_has_left_and_its_identity_if_known() {
         let mut fold = Fold::new(Nanos::secs(1000), Nanos::secs(1100), 101);
         for s in 0..=100 {
             let disk = |name: &str| DiskCounters { name: name.into(), ..sample(s, 1000).disks[0].clone() };
@@ -281,12 +282,20 @@ mod tests {
         }
         let mut run = run();
         let target = |(name, kind): (&str, &str)| TargetFacts {
-            devices: vec![Device { name: name.into(), kind: kind.into(), ..Device::default() }],
+            devices: vec![Device {
+                name: name.into(),
+                kind: kind.into(),
+                identity: Some(format!("wwn:{name}")),
+                ..Device::default()
+            }],
             ..TargetFacts::new(name, TargetKind::BlockDevice, WriteAccess::Nowhere)
         };
         run.load_mut().targets = [("sda", "disk"), ("dm-0", "dm"), ("nvme0n1", "nvme-of")].map(target).into();
-        let found: Vec<String> = fold.end(&run).drives.into_iter().map(|d| format!("{} {}", d.name, d.kind)).collect();
+        let drives = fold.end(&run).drives;
+        let found: Vec<String> = drives.iter().map(|drive| format!("{} {}", drive.name, drive.kind)).collect();
         assert_eq!(found, ["sda disk", "md0 md", "dm-0 dm", "nbd1 nbd", "nvme0n1 nvme-of", "sdz disk"]);
+        let identities: Vec<&str> = drives.iter().filter_map(|drive| drive.identity.as_deref()).collect();
+        assert_eq!(identities, ["wwn:sda", "wwn:dm-0", "wwn:nvme0n1"]);
     }
 
     #[test]

@@ -21,6 +21,8 @@ pub struct RecordedDrive {
     pub name: String,
     /// `disk`, `loop`, `md`, `dm`, `zram`, …: I/Os of what lies above drives are counted at these, too.
     pub kind: String,
+    /// Stable identity, as the host described it last; `None` if it has none, or has left.
+    pub identity: Option<String>,
     /// I/Os per second.
     pub iops: Spread,
     /// Bytes per second, both ways.

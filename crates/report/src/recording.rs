@@ -146,6 +146,9 @@ struct DriveOut<'a> {
     name: &'a str,
     /// `disk`, `loop`, `md`, `dm`, `zram`, …: what lies above drives counts their I/Os again.
     kind: &'a str,
+    /// Stable identity, as the host described it last; absent if it has none, or has left.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    identity: Option<&'a str>,
     iops: SpreadOut,
     throughput_bytes_per_s: SpreadOut,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -204,6 +207,7 @@ fn drive(drive: &RecordedDrive) -> DriveOut<'_> {
     DriveOut {
         name: &drive.name,
         kind: &drive.kind,
+        identity: drive.identity.as_deref(),
         iops: spread(drive.iops),
         throughput_bytes_per_s: spread(drive.throughput),
         read_latency_ns: drive.read_latency.map(spread),

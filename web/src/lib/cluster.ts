@@ -17,12 +17,15 @@ export function common(all: Recording[]): { from: number; to: number } | null {
   return to > from ? { from, to } : null;
 }
 
+/** The whole number below, or this one if only rounding keeps it from being whole. */
+const whole = (value: number): number => Math.floor(value + 1e-9);
+
 /** Means of a host in each place; `null` where it has no value. */
 function placed(recording: Recording, chart: Chart, line: Series, from: number, step: number, places: number): (number | null)[] {
   const unit = secondsOf(chart, recording);
   const sums = Array.from({ length: places }, () => ({ sum: 0, count: 0 }));
   for (const { x, y } of line.points) {
-    const place = sums[Math.floor((recording.first_sample_unix_s + x * unit - from) / step)];
+    const place = sums[whole((recording.first_sample_unix_s - from + x * unit) / step)];
     if (place && y !== null) [place.sum, place.count] = [place.sum + y, place.count + 1];
   }
   return sums.map(({ sum, count }) => (count ? sum / count : null));
@@ -34,8 +37,9 @@ export function cluster(all: Recording[]): Chart | null {
   if (!time) return null;
   const length = time.to - time.from;
   // A place is no shorter than a point of the coarsest recording, so that none is empty.
-  const step = Math.max(1, length / PLACES, ...all.map(({ span_ns }) => span_ns / 1e9 / 600));
-  const places = Math.ceil(length / step);
+  const step = Math.max(1, length / PLACES, ...all.map(({ span_ns, samples }) => span_ns / 1e9 / Math.min(600, Math.max(1, samples - 1))));
+  // Of the rest behind the last whole place some hosts may have no point.
+  const places = Math.max(1, whole(length / step));
   const minutes = (place: number) => ((place + 0.5) * step) / 60;
   const pane = (unit: string, label: { en: string; ru: string }, quantity: string): Chart["panes"][number] => {
     const lines = all.map((recording) => {

@@ -45,3 +45,10 @@ export function chartsOf(charts: Chart[], name: string): Chart[] {
   });
   return charts.map(own).filter(({ panes }) => panes.length);
 }
+
+/** Whether two identities are of one drive; `null`: they do not tell, because places, files and file systems go from drive to drive. */
+export function isSame(one: string | null | undefined, other: string | null | undefined): boolean | null {
+  const kind = one?.split(":")[0] ?? "";
+  const tells = !!one && !!other?.startsWith(`${kind}:`) && !["path", "fs-uuid", "loop"].includes(kind);
+  return tells ? one === other : null;
+}

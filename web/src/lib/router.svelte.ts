@@ -52,6 +52,15 @@ const PAGES = /^\/($|order$|tasks$|tasks\/[^/]+$|runs$|runs\/[^/]+$|compare$|sch
 
 addEventListener("popstate", take);
 
+/** A part of a path as text; what is no escape, as in `100%`, stands for itself. */
+export function unescaped(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
 export const runPage = (name: string): string => `/runs/${encodeURIComponent(name)}`;
 
 export const drivePage = (device: string): string => `/drives/${encodeURIComponent(device)}`;

@@ -8,6 +8,8 @@ export type RecordedDrive = {
   name: string;
   /** `disk`, `loop`, `md`, `dm`, … */
   kind: string;
+  /** What stays with it when its name goes to another. */
+  identity?: string | null;
   iops: Spread;
   throughput_bytes_per_s: Spread;
   read_latency_ns?: Spread | null;
