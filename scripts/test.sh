@@ -88,6 +88,9 @@ mapfile -t tests < <(of "${machines[@]}")
 # One after the other: two emulators leave each other too little of two CPUs.
 start "machines that compiling runs beside" "${e2e[@]}" -- --exact --test-threads 1 "${tests[@]}"
 part "all tests are built, with clippy" "${yielding[@]}" cargo test "${options[@]}" --no-run
+# Only programs that tests of their package start are built with the tests. Without a test `once_cell` would have other features, and most
+# would be compiled once more.
+part "programs, with clippy" "${yielding[@]}" cargo build "${options[@]}" --bins --test e2e
 start "tests of the crates" "${yielding[@]}" cargo test "${options[@]}" --no-fail-fast "${of_crates[@]}"
 # Waits for pages most of the time.
 start "console" "${yielding[@]}" scripts/web_test.sh
