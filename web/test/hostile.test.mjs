@@ -29,6 +29,11 @@ const drive = { device, path: "/dev/a", serial: tag("serial number"), signatures
 const free = { ...drive, device: { ...device, name: "b" }, path: "/dev/b", access: { confirm: { identity: "x", signatures: [tag("signature")] } } };
 const inventory = (is) => ({ ...is, host: { ...is.host, hostname: tag("host"), os: tag("system"), cpu_model: tag("processor") }, devices: [drive, free] });
 
+/** A drive with what lies on it. */
+const below = { ...drive, device: { ...device, firmware: tag("firmware"), transport: tag("transport") } };
+const above = { ...free, device: { ...device, name: tag("device above"), kind: tag("kind"), depth: 1, identity: null, model: null }, serial: null, access: "nowhere", mounted: [tag("mount point above")], signatures: [{ name: tag("signature"), label: null }] };
+const stack = (is) => ({ ...is, host: { ...is.host, hostname: tag("host") }, devices: [below, above] });
+
 const findings = (is) => ({
   ...is,
   label: tag("label"),
@@ -73,9 +78,25 @@ const problem = { id: "3fa9c1d2-1", rule: "x", category: "drive", severity: "war
 const mute = { what: "object:x", object: tag("muted object"), rule: tag("rule"), name: null, until_unix_s: 2e9, by: tag("who muted"), comment: tag("why muted") };
 const journal = (is) => ({ ...is, host: tag("host"), problems: [problem], mutes: [mute] });
 
-/** Each page with its documents: the address in the API, and what becomes of the answer. Every tag of them is seen, but for those left out. */
-const pages = () => {
+// A moment has all that was near it: the recording is of seconds.
+const none = { en: "", ru: "" };
+const busy = (is) => ({ ...is, runs: [{ run: tag("run then"), suite: "small", label: tag("label then"), from_ns: 0, to_ns: is.span_ns }], events: [{ at_ns: 0, name: say("event") }] });
+const then = (is) => ({ ...is, problems: [{ ...problem, evidence: none, advice: none, acknowledged: null }], mutes: [] });
+const click = async (page) => {
+  const plot = page.locator(".plot").first();
+  await plot.locator("canvas").waitFor();
+  await plot.locator(".u-over").click();
+};
+/** Of another host each, and of one time. */
+const other = (is) => ({ ...is, host: tag(`host of ${is.label}`), first_sample_unix_s: 1000 });
+
+/**
+ * Each page with its documents: the address in the API, and what becomes of the answer. Every tag of them is seen, but for those left out,
+ * once `act` has done what shows them.
+ */
+const pages = async () => {
   const [a, b] = here.recorded;
+  const [one, two] = (await ask(here, "GET", "recordings?limit=200")).runs.map(({ name }) => name);
   return [
     { path: "/", answers: { runs }, unseen: ["run", "suite", "target"] },
     { path: "/runs", answers: { runs } },
@@ -87,6 +108,9 @@ const pages = () => {
     { path: "/schedules", answers: { schedules } },
     { path: "/drives", answers: { drives: inventory } },
     { path: "/monitoring", answers: { recordings, "recordings/[^/]+": recording } },
+    { path: `/drives/${encodeURIComponent(tag("device"))}`, answers: { drives: stack, "recordings/[^/]+": (is) => ({ ...is, host: tag("host of the recording") }) } },
+    { path: "/monitoring", answers: { "recordings/[^/]+": busy, "recordings/[^/]+/journal": then }, act: click },
+    { path: `/monitoring?recording=${one}&with=${two}`, answers: { recordings, "recordings/[^/]+": other } },
     { path: "/journal", answers: { recordings, "recordings/[^/]+/journal": journal } },
     { path: "/suites", answers: { suites: (is) => ({ ...is, suites: [{ ...is.suites[0], name: tag("suite"), about: say("purpose") }] }) } },
     { path: "/tokens", answers: { tokens: (is) => ({ ...is, tokens: [{ id: tag("token"), role: "viewer", created_unix: 1, expires_unix: 2 }] }) } },
@@ -109,7 +133,7 @@ async function opened() {
 
 test("no page takes a name from outside for a tag", async () => {
   const { page, faults, close } = await opened();
-  for (const { path, answers, unseen = [] } of pages()) {
+  for (const { path, answers, unseen = [], act } of await pages()) {
     const sent = new Set();
     for (const [address, change] of Object.entries(answers)) {
       const asked = new RegExp(`^/api/v1/${address}$`);
@@ -121,6 +145,7 @@ test("no page takes a name from outside for a tag", async () => {
       });
     }
     await page.goto(here.url + path);
+    await act?.(page);
     const missing = async () => {
       const text = await page.evaluate(() => document.body.textContent);
       return [...sent].filter((place) => !unseen.includes(place) && !text.includes(tag(place)));
@@ -134,7 +159,7 @@ test("no page takes a name from outside for a tag", async () => {
   await close();
 });
 
-test("names of files and of runs are text in an import and in the report of the server", async () => {
+test("names of files, of runs and of receivers are text in an import, in the report of the server and in a test of messages", async () => {
   const { page, faults, close } = await opened();
   await page.goto(`${here.url}/import`);
   await page.setInputFiles("input[type=file]", { name: HOSTILE, mimeType: "application/json", buffer: Buffer.from("{") });
@@ -144,6 +169,12 @@ test("names of files and of runs are text in an import and in the report of the 
   const { name } = runs.find(({ label }) => label === HOSTILE);
   await page.goto(`${here.url}/api/v1/runs/${name}/report`);
   await page.getByText(HOSTILE).first().waitFor();
+  assert.equal(await page.locator("img[src=x]").count(), 0);
+  await page.route("**/notices/test?*", (route) => route.fulfill({ json: { receivers: [{ name: tag("receiver"), sent: true, why: null }, { name: tag("other"), sent: false, why: say("why not") }] } }));
+  await page.goto(`${here.url}/settings`);
+  await page.getByLabel("File of receivers").fill("/etc/x");
+  await page.getByRole("button", { name: "Send a test" }).click();
+  for (const place of ["receiver", "other", "why not"]) await page.getByText(tag(place)).waitFor();
   assert.equal(await page.locator("img[src=x]").count(), 0);
   assert.deepEqual(unexpected(faults), []);
   await close();

@@ -17,7 +17,7 @@ export function common(all: Recording[]): { from: number; to: number } | null {
   return to > from ? { from, to } : null;
 }
 
-/** The whole number below, or this one if only rounding keeps it from being whole. */
+/** The whole number below, or the next one if only rounding keeps the value from it. */
 const whole = (value: number): number => Math.floor(value + 1e-9);
 
 /** Means of a host in each place; `null` where it has no value. */
