@@ -33,6 +33,7 @@ mod grade;
 pub mod history;
 pub mod host_rates;
 mod host_search;
+pub mod intervals;
 pub mod io_log;
 pub mod journal;
 mod leading;

@@ -47,6 +47,11 @@ pub fn observed(slices: &[Slice]) -> Nanos {
     Nanos(end.saturating_mul(INTERVAL.0))
 }
 
+/// Length of a trial that counts: ramp and window; I/O that drains afterwards is not load. `observed` is where its last slice ends.
+pub fn load_length(trial: &TrialRecord, observed: Nanos) -> Nanos {
+    trial.outcome.as_ref().map_or(observed, |o| observed.min(o.window_end.saturating_sub(o.load_start)))
+}
+
 /// Start of load on the run's axis; before the end of the trial is known, its start by the coordinator.
 pub fn load_start(trial: &TrialRecord) -> Nanos {
     trial.outcome.as_ref().map_or(trial.started, |outcome| outcome.load_start)
@@ -125,17 +130,21 @@ pub fn blocks(cells: &[Cell], length: usize, of: fn(&Cell) -> f64) -> Vec<f64> {
     cells.chunks_exact(length.max(1)).map(|block| block.iter().map(of).sum::<f64>() / seconds).collect()
 }
 
-/// The latencies of every second since the start of load (0 = the first) that has some, by job.
+/// The second since the start of load (0 = the first) that the histogram of a slice is of.
 ///
 /// A slice that carries a histogram comes once per second, so its end is rounded to a full second;
 /// late parts of the same second fall into the same one.
+pub fn second_of(slice: &Slice) -> u64 {
+    let end = u64::from(slice.interval) + u64::from(slice.span.max(1));
+    ((end + PER_SECOND / 2) / PER_SECOND).max(1) - 1
+}
+
+/// The latencies of every second since the start of load that has some, by job.
 pub fn by_second(slices: &[Slice], op: Op) -> BTreeMap<u64, Vec<&Sparse>> {
     let mut seconds: BTreeMap<u64, Vec<&Sparse>> = BTreeMap::new();
     for slice in slices.iter().filter(|s| s.op == op) {
         let Some(latency) = &slice.latency else { continue };
-        let end = u64::from(slice.interval) + u64::from(slice.span.max(1));
-        let second = ((end + PER_SECOND / 2) / PER_SECOND).max(1) - 1;
-        seconds.entry(second).or_default().push(latency);
+        seconds.entry(second_of(slice)).or_default().push(latency);
     }
     seconds
 }

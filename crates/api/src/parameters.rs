@@ -4,10 +4,13 @@ use crate::cron::Cron;
 use crate::live::Cursor;
 use std::collections::BTreeMap;
 use stend_base::format::parse_utc;
-use stend_base::{Error, Result, Say, say};
+use stend_base::{Error, Nanos, Result, Say, say};
 
 /// Longest path and query that is read.
 pub(crate) const TARGET_MAX: usize = 4096;
+
+/// The largest time in seconds: 31 years, more than any run takes.
+pub const SECONDS_MAX: u64 = 1_000_000_000;
 
 /// Where a parameter stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,6 +40,10 @@ pub enum Takes {
     Choice(&'static [&'static str]),
     /// A number from 1 to this.
     Count(usize),
+    /// A number from the first to the second.
+    Between(usize, usize),
+    /// A time in seconds, with a fraction or without.
+    Seconds,
     /// The `id` of an event.
     Cursor,
     /// The id of a task.
@@ -85,6 +92,16 @@ impl Values {
     pub fn count(&self, name: &str) -> Option<usize> {
         self.text(name)?.parse().ok()
     }
+
+    pub fn seconds(&self, name: &str) -> Option<Nanos> {
+        seconds(&self.text(name)?)
+    }
+}
+
+/// A time in seconds from 0 to [`SECONDS_MAX`].
+fn seconds(text: &str) -> Option<Nanos> {
+    let seconds: f64 = text.parse().ok()?;
+    (0.0..=SECONDS_MAX as f64).contains(&seconds).then(|| Nanos((seconds * 1e9).round() as u64))
 }
 
 /// The values that stand in a path and a query.
@@ -153,6 +170,8 @@ fn fits(takes: Takes, value: &str) -> bool {
         Takes::Flag => matches!(value, "true" | "false"),
         Takes::Choice(words) => words.contains(&value),
         Takes::Count(most) => value.parse().is_ok_and(|count: usize| (1..=most).contains(&count)),
+        Takes::Between(least, most) => value.parse().is_ok_and(|count: usize| (least..=most).contains(&count)),
+        Takes::Seconds => seconds(value).is_some(),
         Takes::Cursor => Cursor::of(value).is_some(),
         Takes::TaskId => crate::tasks::is_task_id(value),
         Takes::Cron => Cron::parse(value).is_ok(),
@@ -169,6 +188,14 @@ fn wrong(known: &Parameter, value: &str) -> Box<Error> {
             say!("one of `{words}`", "одно из: `{words}`")
         }
         Takes::Count(most) => say!("a number from 1 to {most}", "число от 1 до {most}"),
+        Takes::Between(least, most) => say!("a number from {least} to {most}", "число от {least} до {most}"),
+        Takes::Seconds => {
+            let most = SECONDS_MAX;
+            say!(
+                "a time in seconds such as `12.5`, at most {most}",
+                "время в секундах, например `12.5`, не больше {most}"
+            )
+        }
         Takes::Cursor => say!("the `id` of an event", "номер (`id`) события"),
         Takes::TaskId => say!(
             "1 to 64 letters, digits, `.`, `_` and `-`, no dot at the begin",
@@ -208,6 +235,8 @@ mod tests {
     const TABLE: &[Parameter] = &[
         Parameter { name: "n", place: Location::Query, takes: Takes::Count(5), about: || say!("x", "x") },
         Parameter { name: "run", place: Location::Repeated, takes: Takes::Text, about: || say!("x", "x") },
+        Parameter { name: "points", place: Location::Query, takes: Takes::Between(10, 20), about: || say!("x", "x") },
+        Parameter { name: "from", place: Location::Query, takes: Takes::Seconds, about: || say!("x", "x") },
         Parameter { name: "how", place: Location::Query, takes: Takes::Choice(&["a", "b"]), about: || say!("x", "x") },
     ];
 
@@ -221,6 +250,15 @@ mod tests {
         assert_eq!(decoded("a+b", false).unwrap(), "a+b");
         for wrong in ["%", "%2", "%zz", "%ff", "%+1"] {
             assert!(decoded(wrong, true).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn times_are_finite_seconds_and_numbers_have_two_limits() {
+        let values = read(TABLE, &[], "run=x&from=12.5&points=10").unwrap();
+        assert_eq!((values.seconds("from"), values.count("points")), (Some(Nanos::millis(12_500)), Some(10)));
+        for wrong in ["from=-1", "from=NaN", "from=inf", "from=1e10", "from=", "from=x", "points=9", "points=21"] {
+            assert!(error(&format!("run=x&{wrong}")).contains(wrong), "{wrong}");
         }
     }
 

@@ -86,10 +86,11 @@ fn fitting<'a>(route: &'static str, path: &'a str) -> Option<Vec<(&'static str, 
 mod tests {
     use super::*;
     use crate::filter::StateFilter;
+    use crate::intervals::Stretch;
     use crate::live::Cursor;
     use crate::request::Format;
     use proptest::prelude::*;
-    use stend_base::Lang;
+    use stend_base::{Lang, Nanos};
 
     fn read(target: &str) -> Request {
         Asked::read("GET", target).map_err(|failure| failure.error).unwrap().with(String::new())
@@ -115,6 +116,11 @@ mod tests {
             panic!()
         };
         assert_eq!((runs, margin.as_deref()), (vec!["A".to_string(), "B".into()], Some("5%")));
+        let Request::Intervals { run, stretch } = read("/api/v1/runs/R-1/intervals?from=1.5&to=2&case=0") else {
+            panic!()
+        };
+        let expected = Stretch { from: Nanos::millis(1500), to: Some(Nanos::secs(2)), points: 600, case: Some(0) };
+        assert_eq!((run.as_str(), stretch), ("R-1", expected));
         let Request::Events { after, .. } = read("/api/v1/runs/R-1/events?after=1.2.3") else { panic!() };
         assert_eq!(after, Cursor::of("1.2.3"));
     }

@@ -1,6 +1,7 @@
 //! Requests, and what makes them of values that a route allows. Must not know addresses.
 
 use crate::filter::{Filter, Listed, Sort, StateFilter};
+use crate::intervals::Stretch;
 use crate::live::Cursor;
 use crate::parameters::Values;
 use crate::schedules::NotifyWhen;
@@ -19,6 +20,9 @@ const DAYS: usize = 90;
 const WIDTH: usize = 80;
 /// Loss to a baseline that fails when the request does not say, in percent.
 const LOSS: usize = 5;
+
+/// Buckets of intervals when the request does not say: as many as a line of a chart has.
+const POINTS: usize = 600;
 
 /// What is asked of the server.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,6 +56,13 @@ pub enum Request {
     Summary {
         /// Its name in the list, or `last`.
         run: String,
+    },
+    /// Intervals of a run.
+    Intervals {
+        /// Its name in the list, or `last`.
+        run: String,
+        /// Which, and how many buckets.
+        stretch: Stretch,
     },
     /// The report of a run.
     Report {
@@ -382,6 +393,16 @@ pub(crate) mod make {
             redact: values.is_set("redact"),
             full: values.is_set("full"),
         }
+    }
+
+    pub fn intervals(values: &Values, _: String) -> Request {
+        let stretch = Stretch {
+            from: values.seconds("from").unwrap_or_default(),
+            to: values.seconds("to"),
+            points: values.count("points").unwrap_or(POINTS),
+            case: values.text("case").and_then(|text| text.parse().ok()),
+        };
+        Request::Intervals { run: values.name("run"), stretch }
     }
 
     pub fn events(values: &Values, _: String) -> Request {

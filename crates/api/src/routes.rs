@@ -13,7 +13,7 @@ use crate::watching_routes::*;
 use stend_base::say;
 
 /// Version of the API, as its document has it. The first number is that of the address.
-pub const VERSION: &str = "1.6.0";
+pub const VERSION: &str = "1.7.0";
 
 const REDACT: Parameter = Parameter {
     name: "redact",
@@ -152,6 +152,7 @@ pub const ROUTES: &[Route] = &[
         make: make::report,
         ..Route::READ
     },
+    INTERVALS,
     RUN_FILE,
     STOP_RUN,
     Route {

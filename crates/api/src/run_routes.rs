@@ -1,7 +1,7 @@
 //! Routes of runs as files and as processes, and what a list of them may be asked for besides its filter.
 
 use crate::parameters::{Parameter, Takes};
-use crate::request::Request;
+use crate::request::{Request, make};
 use crate::route::{Answer, IF_NONE_MATCH, JSON, Method, RUN, Route, Schema, query};
 use crate::users::Role;
 use stend_base::say;
@@ -27,6 +27,45 @@ pub(crate) const WIDTH: Parameter = query("width", Takes::Count(WIDTH_MAX), || {
 pub(crate) const COLOR: Parameter = query("color", Takes::Flag, || {
     say!("`format=text` with the colours of a terminal", "`format=text` с цветами терминала")
 });
+
+pub(crate) const INTERVALS: Route = Route {
+    path: "/api/v1/runs/{run}/intervals",
+    operation: "intervals",
+    about: || {
+        say!(
+            "a stretch of a run in buckets, down to single intervals of 100 ms, for charts that zoom",
+            "отрезок прогона по частям, вплоть до отдельных интервалов в 100 мс, для увеличения графиков"
+        )
+    },
+    parameters: &[
+        RUN,
+        query("from", Takes::Seconds, || {
+            say!(
+                "begin of the stretch, seconds since the start of the run as in its charts; 0 by default",
+                "начало отрезка, секунды от начала прогона, как на его графиках; по умолчанию 0"
+            )
+        }),
+        query("to", Takes::Seconds, || {
+            say!(
+                "end of the stretch, later than `from`; by default that of the run",
+                "конец отрезка, позже `from`; по умолчанию конец прогона"
+            )
+        }),
+        query("points", Takes::Between(10, 2000), || {
+            say!(
+                "most buckets of all trials together, 600 by default; each trial has one at least",
+                "сколько частей во всех испытаниях вместе, по умолчанию 600; у каждого испытания хотя бы одна"
+            )
+        }),
+        query("case", Takes::Between(0, u32::MAX as usize), || {
+            say!("only trials of this `case` of the result", "только испытания этого случая (`case`) результата")
+        }),
+        IF_NONE_MATCH,
+    ],
+    answers: &[Answer { media: JSON, schema: Schema::Type("intervals.rs", "Intervals") }],
+    make: make::intervals,
+    ..Route::READ
+};
 
 pub(crate) const RUN_FILE: Route = Route {
     path: "/api/v1/runs/{run}/file",

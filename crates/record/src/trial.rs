@@ -108,6 +108,11 @@ impl TrialRecord {
         self.slices.extend(slices);
     }
 
+    /// Whether counters of this host are among its slices.
+    pub fn has_slices_of(&self, host: HostId) -> bool {
+        host == HostId::LOAD || self.parts.iter().chain(&self.resting).any(|part| part.host == host)
+    }
+
     /// It has ended on a host; on all together once it has on each.
     pub(crate) fn end(&mut self, host: HostId, outcome: TrialOutcome) {
         match self.part_mut(host) {

@@ -5,6 +5,7 @@ use crate::catalogue::Catalogue;
 use crate::clock::now_unix;
 use crate::confirmations::Confirmed;
 use crate::hosts_now::HostsNow;
+use crate::intervals;
 use crate::journal;
 use crate::printed::{printed, printed_in_any_case};
 use crate::run_file::{self, RunFile};
@@ -86,6 +87,9 @@ impl Results {
                     Ok((pretty(&summary::of(&judge(&run)?)), run.state))
                 };
                 result(self.catalogue.summary(run, made)?)
+            }
+            Request::Intervals { run, stretch } => {
+                result(compact(&intervals::of(&self.catalogue.find(run)?, stretch)?))
             }
             Request::Report { run, format, lang: asked, redact, full } => {
                 report(&self.run(run, *redact)?, *format, *full, asked.unwrap_or(lang))?
@@ -315,6 +319,11 @@ fn plain(body: Vec<u8>) -> Answer {
 /// Numbers, strings and words: there is no case in which they cannot be written.
 fn pretty(value: &impl serde::Serialize) -> String {
     serde_json::to_string_pretty(value).unwrap_or_default() + "\n"
+}
+
+/// The same on one line: columns of numbers.
+fn compact(value: &impl serde::Serialize) -> String {
+    serde_json::to_string(value).unwrap_or_default() + "\n"
 }
 
 fn result(text: String) -> Answer {

@@ -15,6 +15,7 @@ mod drives;
 mod guard;
 mod hosts_now;
 mod http;
+mod intervals;
 mod journal;
 mod listen;
 mod live;

@@ -83,12 +83,13 @@ fn of_route(route: &Route, lang: Lang) -> String {
 
 fn of_parameter(parameter: &Parameter, lang: Lang) -> String {
     let takes = match parameter.takes {
-        Takes::Text | Takes::Cursor | Takes::TaskId | Takes::Cron | Takes::Time | Takes::Count(usize::MAX) => {
+        Takes::Text | Takes::Cursor | Takes::TaskId | Takes::Cron | Takes::Time | Takes::Seconds | Takes::Count(usize::MAX) => {
             String::new()
         }
         Takes::Flag => "true, false".to_string(),
         Takes::Choice(words) => words.join(", "),
         Takes::Count(most) => format!("1–{most}"),
+        Takes::Between(least, most) => format!("{least}–{most}"),
     };
     let about = (parameter.about)();
     format!("<tr><th><code>{}</code></th><td>{}</td><td>{takes}</td></tr>", parameter.name, marked(about.get(lang)))

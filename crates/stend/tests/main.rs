@@ -32,6 +32,7 @@ mod hostile_run_files;
 mod hostile_suites;
 mod hosts_file;
 mod import;
+mod intervals;
 mod io_log;
 mod jobs;
 mod lab;

@@ -4,7 +4,7 @@ use super::File;
 use super::suite::KINDS;
 use super::types::Types;
 use serde_json::{Map, Value, json};
-use stend_api::{Answer, Body, Location, Method, Parameter, ROUTES, Route, Schema, Takes, VERSION};
+use stend_api::{Answer, Body, Location, Method, Parameter, ROUTES, Route, SECONDS_MAX, Schema, Takes, VERSION};
 
 const HEAD: &str = "\
 # Routes of the API
@@ -155,6 +155,8 @@ fn parameter(parameter: &Parameter) -> Value {
         Takes::Flag => json!({"type": "boolean", "default": false}),
         Takes::Choice(words) => json!({"type": "string", "enum": words}),
         Takes::Count(most) => json!({"type": "integer", "minimum": 1, "maximum": most}),
+        Takes::Between(least, most) => json!({"type": "integer", "minimum": least, "maximum": most}),
+        Takes::Seconds => json!({"type": "number", "minimum": 0, "maximum": SECONDS_MAX}),
     };
     let about = (parameter.about)().en;
     let of = |place: &str, required: bool, schema: Value| json!({"name": parameter.name, "in": place, "required": required, "description": about, "schema": schema});

@@ -62,8 +62,7 @@ pub fn chart(run: &RunRecord, case: &CaseTrials<'_>, headline: Headline, run_sta
 
 /// Length of a trial that is drawn: ramp and window; I/O that drains afterwards is not load.
 pub fn shown(trial: &TrialRecord) -> Nanos {
-    let observed = series::observed(&trial.slices);
-    trial.outcome.as_ref().map_or(observed, |o| observed.min(o.window_end.saturating_sub(o.load_start)))
+    series::load_length(trial, series::observed(&trial.slices))
 }
 
 /// What happened while trials of the case ran, standstills among it.

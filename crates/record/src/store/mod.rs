@@ -26,6 +26,7 @@ mod retention;
 mod rows;
 mod runs;
 mod schema;
+mod slice_rows;
 mod spool;
 mod writer;
 
@@ -43,6 +44,7 @@ pub use recorder::Options;
 pub use removal::{forget, may_remove, remove};
 pub use rows::SampleRows;
 pub use runs::{KnownRun, known_runs};
+pub use slice_rows::SliceRows;
 pub use spool::frames as spooled;
 pub use writer::{Writer, create, create_whole, resume};
 

@@ -165,7 +165,7 @@ pub(super) fn written(path: &Path, id: &[u8]) -> Option<u64> {
 }
 
 /// Why a recording is not read as a run: it may be longer than memory, and has nothing that was measured.
-fn is_recording(path: &Path, id: &str) -> Box<Error> {
+pub(super) fn is_recording(path: &Path, id: &str) -> Box<Error> {
     let shown = path.display();
     Error::usage(say!(
         "`{shown}` is a recording: it has telemetry of a host, and no trials",

@@ -2,12 +2,14 @@
 
 use super::identity::Budget;
 use super::schema::{self, BODY_MAX, key};
+use super::slice_rows::SliceRow;
 use crate::event::{Event, EventKind};
 use crate::hosts::HostId;
 use crate::io_log::RECORD_BYTES;
+use crate::observed::Slice;
 use crate::run::{Entry, RunHeader, RunRecord, RunState};
 use rusqlite::types::Type;
-use rusqlite::{Connection, Row};
+use rusqlite::{Connection, Row, params_from_iter};
 use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
 use stend_base::Nanos;
@@ -165,6 +167,44 @@ impl Reading {
         );
     }
 
+    /// The first sample of the measured host: with events and trials it tells when the run began.
+    pub fn first_sample(&mut self, db: &Connection) {
+        let sql = "SELECT host, body, octet_length(body) FROM sample WHERE host = 0 ORDER BY id LIMIT 1";
+        self.rows(db, sql, |row| Ok(Entry::Sample { host: host(row, 0)?, sample: binary(row, 1)? }));
+    }
+
+    /// Where the slices of which trial are, in the order of the file, without reading them.
+    pub fn slice_rows(&mut self, db: &Connection) -> Vec<SliceRow> {
+        let sql = "SELECT id, host, trial, substr(body, 1, 20), min(octet_length(body), 20) FROM slice ORDER BY id";
+        let decode = |row: &Row| {
+            // How many slices follow, then the interval of the first.
+            let head = row.get_ref(3)?.as_blob()?;
+            let ((_, first), _) = postcard::take_from_bytes::<(u64, u32)>(head)
+                .map_err(|error| conversion(3, Type::Blob, error))?;
+            Ok(SliceRow { id: row.get(0)?, host: host(row, 1)?, trial: row.get(2)?, first, end: u32::MAX })
+        };
+        let mut rows = Vec::new();
+        self.each(db, sql, decode, |_, row| rows.push(row));
+        rows
+    }
+
+    /// Hands on the slices of a trial that are in the rows from `first` to `last`.
+    pub fn slices(
+        &mut self,
+        db: &Connection,
+        trial: u32,
+        (first, last): (i64, i64),
+        mut take: impl FnMut(HostId, Vec<Slice>),
+    ) {
+        let sql = "SELECT host, trial, body, octet_length(body) FROM slice WHERE id BETWEEN ?1 AND ?2 ORDER BY id";
+        let decode = |row: &Row| Ok((host(row, 0)?, row.get::<_, u32>(1)?, binary::<Vec<Slice>>(row, 2)?));
+        self.each_of(db, sql, &[first, last], decode, |_, (host, of, slices)| {
+            if of == trial {
+                take(host, slices);
+            }
+        });
+    }
+
     /// Counts the I/Os of each log, without reading them.
     fn io_logs(&mut self, db: &Connection) {
         let from = self.seen.io_logs.row;
@@ -221,12 +261,24 @@ impl Reading {
         db: &Connection,
         sql: &str,
         decode: impl Fn(&Row) -> rusqlite::Result<T>,
+        take: impl FnMut(&mut Reading, T),
+    ) {
+        self.each_of(db, sql, &[], decode, take);
+    }
+
+    /// The same of a query with values.
+    fn each_of<T>(
+        &mut self,
+        db: &Connection,
+        sql: &str,
+        values: &[i64],
+        decode: impl Fn(&Row) -> rusqlite::Result<T>,
         mut take: impl FnMut(&mut Reading, T),
     ) {
         let mut unreadable = 0u64;
         let outcome = db.prepare(sql).and_then(|mut statement| {
             let length_at = statement.column_count() - 1;
-            let mut rows = statement.query([])?;
+            let mut rows = statement.query(params_from_iter(values))?;
             while let Some(row) = rows.next()? {
                 if !self.budget.spend(row.get_ref(length_at)?) {
                     self.is_damaged(format!("more rows than fit into the file: {sql}"));

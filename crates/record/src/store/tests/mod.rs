@@ -8,6 +8,7 @@ mod killed;
 mod recording;
 mod resume_refused;
 mod resumed;
+mod slice_rows;
 mod spooled;
 mod whole;
 mod written;
