@@ -54,7 +54,7 @@ export type Check = { id: string; name: Say; status: Status; measured: Say; limi
 export type Axis = { label: Say; scale: "linear" | "log" | "nines"; unit: ChartUnit; from: number; to: number; names: Mark[] };
 export type ChartUnit = "plain" | "seconds" | "latency_ns" | "bytes_per_second" | "share" | "bytes";
 export type Mark = { at: number; name: Say; detail: Say };
-export type Series = { name: Say; quantity: string; variant: number; dots: boolean; joined: boolean; labels: Say[]; points: { x: number; y: number | null }[] };
+export type Series = { name: Say; quantity: string; variant: number; dots: boolean; joined: boolean; labels: Say[]; points: { x: number; y: number | null; envelope?: [number, number] | null }[] };
 export type Field = {
   columns: [number, number][];
   rows: [number, number][];
