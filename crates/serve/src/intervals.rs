@@ -24,8 +24,11 @@ struct Part<'a> {
 pub fn of(path: &Path, asked: &Stretch) -> Result<Intervals> {
     let stretch = asked.from..asked.to.unwrap_or(Nanos(u64::MAX));
     if stretch.is_empty() {
-        return Err(Error::usage(say!("the stretch ends before it begins", "отрезок кончается раньше, чем начинается"))
-            .hint(say!("`to` must be larger than `from`", "`to` должно быть больше `from`")));
+        return Err(Error::usage(say!(
+            "the stretch ends before it begins",
+            "отрезок кончается раньше, чем начинается"
+        ))
+        .hint(say!("`to` must be larger than `from`", "`to` должно быть больше `from`")));
     }
     let (record, mut rows) = SliceRows::open(path)?;
     let start = stend_analyse::start(&record);
@@ -34,7 +37,7 @@ pub fn of(path: &Path, asked: &Stretch) -> Result<Intervals> {
     let seconds: Vec<usize> = parts.iter().map(|part| intervals::seconds(&part.intervals).len()).collect();
     let size = intervals::bucket_size(&lengths, asked.points);
     let seconds_size = intervals::bucket_size(&seconds, asked.points);
-    let mut reduced = |part: &Part<'_>| {
+    let reduced = |part: &Part<'_>| {
         let mut reducer = Reducer::new(part.trial, part.intervals.clone(), size, seconds_size);
         let around = part.intervals.start as u32..part.intervals.end as u32;
         rows.each(part.trial.trial, &around, |host, slice| {
@@ -44,7 +47,7 @@ pub fn of(path: &Path, asked: &Stretch) -> Result<Intervals> {
         });
         of_trial(&record, part, intervals::load_start(part.trial, start), (size, seconds_size), reducer.finish())
     };
-    let trials = parts.iter().map(&mut reduced).collect();
+    let trials = parts.iter().map(reduced).collect();
     Ok(Intervals {
         schema: "stend-intervals",
         schema_version: 1,
@@ -91,7 +94,7 @@ fn parts<'a>(
 fn too_long() -> Box<Error> {
     let hours = INTERVALS_MAX as u64 * INTERVAL.0 / Nanos::secs(3600).0;
     Error::usage(say!("the stretch has more than {hours} hours of load", "в отрезке больше {hours} часов нагрузки"))
-    .hint(say!("ask for a shorter one with `from` and `to`", "запросите более короткий с `from` и `to`"))
+        .hint(say!("ask for a shorter one with `from` and `to`", "запросите более короткий с `from` и `to`"))
 }
 
 /// Columns of a trial whose load started at `begin`, with so many intervals and seconds to a bucket.

@@ -83,9 +83,13 @@ fn of_route(route: &Route, lang: Lang) -> String {
 
 fn of_parameter(parameter: &Parameter, lang: Lang) -> String {
     let takes = match parameter.takes {
-        Takes::Text | Takes::Cursor | Takes::TaskId | Takes::Cron | Takes::Time | Takes::Seconds | Takes::Count(usize::MAX) => {
-            String::new()
-        }
+        Takes::Text
+        | Takes::Cursor
+        | Takes::TaskId
+        | Takes::Cron
+        | Takes::Time
+        | Takes::Seconds
+        | Takes::Count(usize::MAX) => String::new(),
         Takes::Flag => "true, false".to_string(),
         Takes::Choice(words) => words.join(", "),
         Takes::Count(most) => format!("1–{most}"),

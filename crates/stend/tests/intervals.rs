@@ -3,6 +3,7 @@
 use crate::serve::client::Server;
 use crate::support::fixed_run::two_runs;
 use crate::support::*;
+use rusqlite::Connection;
 use serde_json::Value;
 
 const A: &str = "R-20261121T213000Z-aaaa";
@@ -73,6 +74,22 @@ fn a_stretch_has_the_trials_that_ran_in_it_and_as_many_buckets_as_were_asked_for
     assert_eq!((trials(&few).len(), buckets, &few["resolution_ms"]), (4, 8, &300.into()));
     assert_eq!(trials(&intervals(&server, "?from=0.5&to=2")).len(), 0);
     assert_eq!(trials(&intervals(&server, "?from=1000")).len(), 0);
+}
+
+#[test]
+fn slices_that_claim_years_are_refused_as_a_whole_and_read_in_part() {
+    let scratch = Scratch::new();
+    two_runs(&scratch);
+    let file = scratch.join(&format!("stend/runs/{A}.stend"));
+    // One slice in each trial: a read that spans all intervals that there can be. The trials have no end.
+    let hostile = "UPDATE slice SET body = x'0100ffffffff0f0000010100000000'; DELETE FROM outcome";
+    Connection::open(file).and_then(|db| db.execute_batch(hostile)).expect("a changed file");
+    let server = Server::start(&scratch, &[]);
+    let reply = server.get(&format!("/api/v1/runs/{A}/intervals"));
+    assert_eq!(reply.status, 400, "{}", reply.text());
+    assert!(reply.text().contains("58 hours"), "{}", reply.text());
+    let found = intervals(&server, "?from=0&to=1");
+    assert_eq!(trials(&found).iter().map(|trial| column(&trial["at_s"]).len()).collect::<Vec<_>>(), [10]);
 }
 
 #[test]

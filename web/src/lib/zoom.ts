@@ -111,7 +111,7 @@ export function refined(chart: Chart, { trials, resolution_ms }: Intervals, [fro
     .map(([operation, name], variant) =>
       line(name, isBytes ? "throughput" : "iops", variant, points(trials, operation, ({ at_s }, columns) => {
         const [mean, min, max] = isBytes ? [columns.bytes_per_s_mean, columns.bytes_per_s_min, columns.bytes_per_s_max] : [columns.iops_mean, columns.iops_min, columns.iops_max];
-        return at_s.map((x, index) => ({ x, y: mean[index] ?? null, envelope: resolution_ms > INTERVAL_MS ? [min[index] ?? 0, max[index] ?? 0] : null }));
+        return at_s.map((x, index): Points[number] => ({ x, y: mean[index] ?? null, envelope: resolution_ms > INTERVAL_MS ? [min[index] ?? 0, max[index] ?? 0] : null }));
       })),
     );
   const most = largest(rates);
@@ -132,7 +132,7 @@ export function refined(chart: Chart, { trials, resolution_ms }: Intervals, [fro
 
 /** A logarithmic axis over whole decades. */
 function decades(label: Say, values: number[]): Axis {
-  const [least, most] = values.reduce(([least, most], value) => [Math.min(least, value), Math.max(most, value)], [Infinity, 1]);
-  const [from, to] = [10 ** Math.floor(Math.log10(least ?? 1)), 10 ** Math.ceil(Math.log10(most ?? 1))];
+  const [least, most] = values.reduce<Range>(([least, most], value) => [Math.min(least, value), Math.max(most, value)], [Infinity, 1]);
+  const [from, to] = [10 ** Math.floor(Math.log10(least)), 10 ** Math.ceil(Math.log10(most))];
   return { label, scale: "log", unit: "latency_ns", from, to: to > from ? to : from * 10, names: [] };
 }

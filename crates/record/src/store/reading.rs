@@ -179,8 +179,8 @@ impl Reading {
         let decode = |row: &Row| {
             // How many slices follow, then the interval of the first.
             let head = row.get_ref(3)?.as_blob()?;
-            let ((_, first), _) = postcard::take_from_bytes::<(u64, u32)>(head)
-                .map_err(|error| conversion(3, Type::Blob, error))?;
+            let ((_, first), _) =
+                postcard::take_from_bytes::<(u64, u32)>(head).map_err(|error| conversion(3, Type::Blob, error))?;
             Ok(SliceRow { id: row.get(0)?, host: host(row, 1)?, trial: row.get(2)?, first, end: u32::MAX })
         };
         let mut rows = Vec::new();
