@@ -11,7 +11,8 @@ pub fn host(place: &Path, name: &str, role: &str, groups: &[&str]) -> Outcome<Va
     let [cache, leases] = [directory(place, "cache", name)?, directory(place, "leases", name)?];
     let words = ["unshare", "--net", "--", "env"].map(String::from);
     let more = [format!("XDG_CACHE_HOME={cache}"), format!("STEND_LEASES={leases}")];
-    let mut host = json!({ "exec": [words.as_slice(), more.as_slice()].concat(), "role": role, "groups": groups });
+    let exec: Vec<String> = words.into_iter().chain(more).collect();
+    let mut host = json!({ "exec": exec, "role": role, "groups": groups });
     if role == "load" {
         host["on"] = json!(directory(place, "target", name)?);
     }

@@ -65,11 +65,12 @@ impl NfsFiles {
         if !self.server.exists() {
             self.server = Source::open(&self.server_path);
         }
-        match self.mountstats.read() {
-            Some(text) => self.known = mounts(text),
-            // It may stay so for ever: values of long ago are none of now.
-            None if self.mountstats.too_large().is_some() => self.known = Mounts::default(),
-            None => {}
+        if let Some(text) = self.mountstats.read() {
+            self.known = mounts(text);
+        }
+        // It may stay so for ever: values of long ago are none of now.
+        if self.mountstats.too_large().is_some() {
+            self.known = Mounts::default();
         }
         let server = self.server.read().and_then(server);
         if self.known.found.is_empty() && server.is_none() {

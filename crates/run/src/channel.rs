@@ -65,11 +65,6 @@ pub(crate) fn lost(Say { en, ru }: &Say) -> Box<Error> {
     Error::host_lost(say!("the worker was lost: {en}", "рабочий процесс потерян: {ru}"))
 }
 
-/// Why a worker that is silent counts as lost.
-pub(crate) fn no_answer() -> Say {
-    say!("no answer in time", "нет ответа в срок")
-}
-
 /// An answer to another question.
 pub(crate) fn out_of_order() -> Box<Error> {
     Error::bug(say!("the worker sent an answer to another request", "рабочий процесс ответил не на тот запрос"))

@@ -1,6 +1,7 @@
 //! One look at a host that no run is part of.
 
-use crate::channel::{lost, next_within, no_answer, out_of_order};
+use crate::channel::{lost, next_within, out_of_order};
+use crate::step::no_answer;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 use stend_base::{Result, Say};

@@ -2,7 +2,8 @@
 //! a worker, whose telemetry is kept beside that of the run. Must not end a run: without it the run says less, and nothing wrong.
 
 use crate::ahead::SAMPLE_EVERY;
-use crate::channel::{lost, next_within, no_answer};
+use crate::channel::{lost, next_within};
+use crate::step::no_answer;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 use stend_base::{Nanos, Result, Say, say};

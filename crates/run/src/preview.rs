@@ -1,11 +1,11 @@
 //! A dry run: each worker looks at its targets as for a run and says what it would change; then it is let go.
 
 use crate::ahead;
-use crate::channel::{Channel, lost, next_within, no_answer, out_of_order};
+use crate::channel::{Channel, lost, next_within, out_of_order};
 use crate::execute;
 use crate::fleet::{Fleet, Together, doubt, part_of, together};
 use crate::setup::Setup;
-use crate::step::{Asked, Input, UserRequest};
+use crate::step::{Asked, Input, UserRequest, no_answer};
 use std::collections::BTreeMap;
 use std::sync::mpsc::Receiver;
 use std::time::Duration;

@@ -1,8 +1,8 @@
 //! Orders about stands that no run is part of: one request, reports on the way, one answer.
 
 use crate::channel::Channel;
-use crate::channel::{lost, next_within, no_answer, out_of_order};
-use crate::step::{Input, UserRequest};
+use crate::channel::{lost, next_within, out_of_order};
+use crate::step::{Input, UserRequest, no_answer};
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::Duration;
 use stend_base::{Error, Result, Say, say};

@@ -1,6 +1,5 @@
 //! The vocabulary of a run: what can happen to it, what it can want done, and where it is.
 
-use crate::channel::no_answer;
 use crate::pause::Pause;
 use crate::resume::Progressed;
 use std::sync::Arc;
@@ -260,4 +259,9 @@ impl Step {
     pub fn is_loaded(self) -> bool {
         matches!(self, Step::Trial { .. } | Step::Round { .. })
     }
+}
+
+/// Why a worker that is silent counts as lost.
+pub(crate) fn no_answer() -> Say {
+    say!("no answer in time", "нет ответа в срок")
 }

@@ -2,7 +2,6 @@
 
 use super::identity::Budget;
 use super::schema::{self, BODY_MAX, key};
-use super::slice_rows::SliceRow;
 use crate::event::{Event, EventKind};
 use crate::hosts::HostId;
 use crate::io_log::RECORD_BYTES;
@@ -12,9 +11,31 @@ use rusqlite::types::Type;
 use rusqlite::{Connection, Row, params_from_iter};
 use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
+use std::ops::Range;
 use stend_base::Nanos;
 use stend_plan::Plan;
 use stend_spec::case::Case;
+
+/// How much later than its time a slice may stand in the file, in intervals: one minute. By eye; jobs report every second.
+const LATE: u32 = 600;
+
+/// A row of slices.
+pub(super) struct SliceRow {
+    pub id: i64,
+    pub host: HostId,
+    pub trial: u32,
+    /// Interval of its first slice.
+    pub first: u32,
+    /// About where its slices end: where the next row of the host begins.
+    pub end: u32,
+}
+
+impl SliceRow {
+    /// Whether it may hold slices of these intervals.
+    pub fn may_hold(&self, intervals: &Range<u32>) -> bool {
+        self.first < intervals.end.saturating_add(LATE) && intervals.start <= self.end.saturating_add(LATE)
+    }
+}
 
 /// A record in the making.
 pub(super) struct Reading {

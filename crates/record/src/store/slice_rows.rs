@@ -2,7 +2,7 @@
 
 use super::identity::{Budget, check_file};
 use super::reader::{begin_snapshot, is_recording, open_run, unreadable};
-use super::reading::Reading;
+use super::reading::{Reading, SliceRow};
 use crate::hosts::HostId;
 use crate::observed::Slice;
 use crate::run::RunRecord;
@@ -11,27 +11,6 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::Path;
 use stend_base::Result;
-
-/// How much later than its time a slice may stand in the file, in intervals: one minute. By eye; jobs report every second.
-const LATE: u32 = 600;
-
-/// A row of slices.
-pub(super) struct SliceRow {
-    pub id: i64,
-    pub host: HostId,
-    pub trial: u32,
-    /// Interval of its first slice.
-    pub first: u32,
-    /// About where its slices end: where the next row of the host begins.
-    pub end: u32,
-}
-
-impl SliceRow {
-    /// Whether it may hold slices of these intervals.
-    fn may_hold(&self, intervals: &Range<u32>) -> bool {
-        self.first < intervals.end.saturating_add(LATE) && intervals.start <= self.end.saturating_add(LATE)
-    }
-}
 
 /// A run whose slices are left where they are. What waits in a spool is not there.
 pub struct SliceRows {

@@ -29,7 +29,9 @@ impl Oddity {
     /// As the user reads it.
     pub fn say(self) -> Say {
         match self {
-            Oddity::OutOfTurn => say!("it answered what it was not asked", "она ответила на то, о чём её не спрашивали"),
+            Oddity::OutOfTurn => {
+                say!("it answered what it was not asked", "она ответила на то, о чём её не спрашивали")
+            }
             Oddity::OtherStream => say!(
                 "it reported a stream that the trial does not have",
                 "она сообщила о потоке, которого нет в испытании"

@@ -3,9 +3,9 @@
 /// Address, media type and content. A name changes with what is in it.
 pub const FILES: &[(&str, &str, &str)] = &[
     (
-        "/assets/index-DSod8Cog.js",
+        "/assets/index-C2BD-V8n.js",
         "text/javascript; charset=utf-8",
-        include_str!("../../assets/console/assets/index-DSod8Cog.js"),
+        include_str!("../../assets/console/assets/index-C2BD-V8n.js"),
     ),
     (
         "/assets/index-DV38zWJ0.css",

@@ -40,7 +40,7 @@ fn a_stretch_of_a_long_trial_is_read_whole_and_most_of_the_rest_is_not() {
     assert!(others < 1_400, "{others}");
     assert_eq!(read(&place, 0, 9_990..20_000).0, (9_990..10_000).collect::<Vec<_>>());
     assert_eq!(read(&place, 0, 0..1).0, [0]);
-    assert_eq!(read(&place, 7, 0..10).0, []);
+    assert!(read(&place, 7, 0..10).0.is_empty());
     let (record, mut rows) = SliceRows::open(&place.file()).unwrap();
     assert_eq!((rows.observed(0), rows.observed(1), rows.observed(7)), (10_000, 10_000, 0));
     assert!(record.trials.len() == 2 && record.trials.iter().all(|trial| trial.slices.is_empty()));
