@@ -38,7 +38,7 @@ test("no two places of an axis of nines are alike", () => {
   const shown = () => places.map(format.ninesAt).join(" | ").replaceAll("\u00a0", "_");
   lang.setLang("en");
   assert.equal(shown(), "50_% | 90_% | 99_% | 99.9_% | 99.99_% | 99.999_% | 99.9999_%");
-  assert.deepEqual([0.5, 0.9, 0.999, 0.99995].map(format.nines).map((text) => text.replace("\u00a0", "_")), ["50.0_%", "90.0_%", "99.90_%", "99.9950_%"]);
+  assert.deepEqual([0.5, 0.9, 0.999, 0.99995, 1].map(format.nines).map((text) => text.replace("\u00a0", "_")), ["50.0_%", "90.0_%", "99.90_%", "99.9950_%", "100_%"]);
   lang.setLang("ru");
   assert.equal(format.ninesAt(4), "99,99\u00a0%");
 });

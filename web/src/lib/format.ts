@@ -34,7 +34,7 @@ export const count = (value: number): string => fixed(value, 0);
 export const percent = (share: number): string => `${fixed(share * 100, 1)}${SPACE}%`;
 
 /** A share whose nines are the point of it (99.999 %): one digit after the last nine, as in crates/report/src/figures.rs. */
-export const nines = (share: number): string => `${fixed(share * 100, nineDigits(share))}${SPACE}%`;
+export const nines = (share: number): string => `${fixed(share * 100, share < 1 ? nineDigits(share) : 0)}${SPACE}%`;
 
 /** A place on an axis of nines: 1 is 90 %, 2 is 99 %. No zeros that say nothing. */
 export function ninesAt(place: number): string {

@@ -3,13 +3,13 @@
 /// Address, media type and content. A name changes with what is in it.
 pub const FILES: &[(&str, &str, &str)] = &[
     (
-        "/assets/index-C2BD-V8n.js",
+        "/assets/index-ncdZ8UoP.js",
         "text/javascript; charset=utf-8",
-        include_str!("../../assets/console/assets/index-C2BD-V8n.js"),
+        include_str!("../../assets/console/assets/index-ncdZ8UoP.js"),
     ),
     (
-        "/assets/index-DV38zWJ0.css",
+        "/assets/index-wZIKoHAU.css",
         "text/css; charset=utf-8",
-        include_str!("../../assets/console/assets/index-DV38zWJ0.css"),
+        include_str!("../../assets/console/assets/index-wZIKoHAU.css"),
     ),
 ];
