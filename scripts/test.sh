@@ -97,7 +97,7 @@ start "console" "${yielding[@]}" scripts/web_test.sh
 units=(cargo test "${options[@]}" --no-fail-fast --lib --bins)
 # Cargo would choose other features for a part of the workspace, and compile once more.
 runner="CARGO_TARGET_$(rustc -vV | sed -n 's/^host: //p' | tr a-z- A-Z_)_RUNNER=$PWD/scripts/apart.sh"
-# Some wait for clocks and disks most of the time. The engine's do I/O at a rate, for which the machines leave too little of the CPUs.
+# Some wait for clocks and disks most of the time. The engine's have a part of their own.
 part "units" "${yielding[@]}" env "$runner but stend_load" "${units[@]}" -- --test-threads 4
 mapfile -t tests < <(of "${beside[@]}")
 part "beside the machines" "${yielding[@]}" "${e2e[@]}" -- --exact "${tests[@]}"
@@ -106,10 +106,11 @@ finish "console"
 finish "machines that compiling runs beside"
 
 share 0 || true
-mapfile -t tests < <(of "${later[@]}")
-start "machines of the lab" "${e2e[@]}" -- --exact "${tests[@]}"
+# Alone: they make I/O at a rate and count what each thread does.
 part "units of the engine" env "$runner only stend_load" "${units[@]}" -- --test-threads 6
 part "allocations" cargo test "${options[@]}" --no-fail-fast --test allocations
+mapfile -t tests < <(of "${later[@]}")
+start "machines of the lab" "${e2e[@]}" -- --exact "${tests[@]}"
 # Six at a time: with four the CPUs were idle for half of the time.
 part "the binary on this machine" "${e2e[@]}" -- --exact --test-threads 6 "${alone[@]}"
 finish "machines of the lab"

@@ -127,7 +127,8 @@ fn discards_and_zeroes_are_measured_on_a_file_and_what_they_do_to_reads_is_said(
     let path = scratch.join("r.stend");
     let words = ["run", &suite, "--on", &target, "-o", &path.to_string_lossy()];
     let (stdout, _) = expect_exit(&mut stend(&scratch, &words), 0);
-    assert!(stdout.contains("Random discard") && stdout.contains("discards and"), "{stdout}");
+    let told = one_line(&stdout);
+    assert!(told.contains("Random discard") && told.contains("discards and"), "{stdout}");
     let findings = show_json(&scratch, &path);
     let operations = |case: usize| {
         let rows = findings["cases"][case]["operations"].as_array().expect("operations").clone();

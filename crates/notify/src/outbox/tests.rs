@@ -23,16 +23,29 @@ fn received(log: &UnixDatagram) -> String {
     String::from_utf8_lossy(&bytes[..count]).into_owned()
 }
 
-/// The threads of the process before end a moment after it was closed.
-fn opened(place: &Path) -> (Store, State) {
+/// What `open` gives as soon as the lock is free: a process that another test starts in this moment holds it, too, until it is another
+/// program.
+fn unlocked<T>(open: impl Fn() -> stend_base::Result<T>) -> T {
     let begun = Instant::now();
     loop {
-        match Store::open(place) {
+        match open() {
             Ok(opened) => return opened,
             Err(error) => assert!(begun.elapsed() < IN_TIME, "{error}"),
         }
         std::thread::sleep(Duration::from_millis(20));
     }
+}
+
+fn opened(place: &Path) -> (Store, State) {
+    unlocked(|| Store::open(place))
+}
+
+/// An outbox, and what it tells.
+fn started(file: &NotifyFile, place: &Path) -> (Outbox, Arc<Mutex<Vec<String>>>) {
+    unlocked(|| {
+        let (tell, lines) = told();
+        Ok((Outbox::open(file.clone(), "nas", place, tell)?, lines))
+    })
 }
 
 #[test]
@@ -46,8 +59,7 @@ fn a_receiver_that_is_dead_keeps_no_other_waiting_and_gets_its_message_from_the_
         dead.display()
     );
     let file = stend_spec::parse::notify(&text, "n.yaml").unwrap();
-    let (tell, lines) = told();
-    let outbox = Outbox::open(file.clone(), "nas", &dir.path().join("q"), tell).unwrap();
+    let (outbox, lines) = started(&file, &dir.path().join("q"));
     outbox.note(vec![item("md0", Happening::Opened)]);
     assert!(received(&log).starts_with("<26>stend: md0 (critical)"));
     outbox.note(vec![item("md0", Happening::Opened), item("md1", Happening::Opened)]);
@@ -61,7 +73,7 @@ fn a_receiver_that_is_dead_keeps_no_other_waiting_and_gets_its_message_from_the_
     state.queue.iter_mut().for_each(|message| message.next = 0);
     store.keep(&state, 1).unwrap().unwrap();
     drop(store);
-    let outbox = Outbox::open(file, "nas", &dir.path().join("q"), told().0).unwrap();
+    let (outbox, _) = started(&file, &dir.path().join("q"));
     assert!(received(&late).starts_with("<26>stend: md0 (critical)"));
     assert!(received(&late).starts_with("<26>stend: md1 (critical)"));
     outbox.close();
@@ -81,7 +93,7 @@ fn a_digest_that_failed_in_its_middle_goes_on_there_and_repeats_nothing() {
     state.queue.push(Message { is_digest: true, made: unix(), ..message(items) });
     store.keep(&state, 1).unwrap().unwrap();
     drop(store);
-    let outbox = Outbox::open(file.clone(), "nas", &place, told().0).unwrap();
+    let (outbox, _) = started(&file, &place);
     assert!(received(&log).starts_with("<26>stend: md0 "));
     outbox.close();
     let (store, mut state) = opened(&place);
@@ -91,7 +103,7 @@ fn a_digest_that_failed_in_its_middle_goes_on_there_and_repeats_nothing() {
     waiting.next = 0;
     store.keep(&state, 1).unwrap().unwrap();
     drop(store);
-    let outbox = Outbox::open(file, "nas", &place, told().0).unwrap();
+    let (outbox, _) = started(&file, &place);
     assert!(received(&log).starts_with("<26>stend: md1 "), "md0 is not sent again");
     assert!(received(&log).starts_with("<26>stend: md2 "));
     outbox.close();

@@ -3,9 +3,9 @@
 /// Address, media type and content. A name changes with what is in it.
 pub const FILES: &[(&str, &str, &str)] = &[
     (
-        "/assets/index-ncdZ8UoP.js",
+        "/assets/index-BdWhP2wK.js",
         "text/javascript; charset=utf-8",
-        include_str!("../../assets/console/assets/index-ncdZ8UoP.js"),
+        include_str!("../../assets/console/assets/index-BdWhP2wK.js"),
     ),
     (
         "/assets/index-wZIKoHAU.css",

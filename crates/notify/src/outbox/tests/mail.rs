@@ -95,16 +95,7 @@ fn tries(file: &NotifyFile, place: &Path, items: Vec<Item>, is_done: impl Fn(&[S
     state.queue.iter_mut().for_each(|message| message.next = 0);
     store.keep(&state, 1).unwrap().unwrap();
     drop(store);
-    let begun = Instant::now();
-    // A process that another test starts in this moment holds the lock, too, until it is another program.
-    let (outbox, lines) = loop {
-        let (tell, lines) = told();
-        match Outbox::open(file.clone(), "nas", place, tell) {
-            Ok(outbox) => break (outbox, lines),
-            Err(error) => assert!(begun.elapsed() < IN_TIME, "{error}"),
-        }
-        std::thread::sleep(Duration::from_millis(20));
-    };
+    let (outbox, lines) = started(file, place);
     outbox.note(items);
     let so_far = || lines.lock().unwrap().clone();
     until("a try", || is_done(&so_far()));
