@@ -3,9 +3,9 @@
 /// Address, media type and content. A name changes with what is in it.
 pub const FILES: &[(&str, &str, &str)] = &[
     (
-        "/assets/index-BdWhP2wK.js",
+        "/assets/index-7qM_IY06.js",
         "text/javascript; charset=utf-8",
-        include_str!("../../assets/console/assets/index-BdWhP2wK.js"),
+        include_str!("../../assets/console/assets/index-7qM_IY06.js"),
     ),
     (
         "/assets/index-wZIKoHAU.css",
