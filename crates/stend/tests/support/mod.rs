@@ -310,10 +310,12 @@ fn workers_of(parent: u32) -> Vec<u32> {
     children.split_whitespace().filter_map(|pid| pid.parse().ok()).collect()
 }
 
-/// Whether a process still exists and is not only waiting to be reaped.
+/// Whether a process still exists and is not only waiting to be reaped. One whose first thread has ended still holds its files until the
+/// others have.
 pub fn alive(pid: u32) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    stat.rsplit_once(')').is_some_and(|(_, rest)| !rest.trim_start().starts_with('Z'))
+    let has_ended = stat.rsplit_once(')').is_none_or(|(_, rest)| rest.trim_start().starts_with('Z'));
+    !has_ended || std::fs::read_dir(format!("/proc/{pid}/task")).is_ok_and(|threads| threads.count() > 1)
 }
 
 /// Whether there is time for every repetition: `make nightly`.
