@@ -14,7 +14,7 @@ const HOSTS: &str = "--ssh alfa --ssh bravo --ssh charlie --ssh delta --storage 
 const LEFT: &str = "ls -d /dev/nvme?n1 /dev/sd? 2>/dev/null; cat /proc/mdstat 2>/dev/null | grep -c ^md; ls /sys/kernel/config/nvmet/subsystems \
     2>/dev/null; mount | grep -c /run/stend; ls /var/lib/stend/stands 2>/dev/null; true";
 
-const SUITE: &str = "suite: clients\nfill: {size: 16MiB}\nrepeats: {blocks: 2}\ndefaults: {ramp: 500ms, trial: 4s}\ncases:\n  \
+const SUITE: &str = "suite: clients\nfill: {size: 8MiB}\nrepeats: {blocks: 2}\ndefaults: {ramp: 500ms, trial: 4s}\ncases:\n  \
     - {name: write, streams: [{op: write, pattern: random, block_size: 4KiB, queue_depth: 16, verify: {after: true}}]}\n  \
     - {name: read, streams: [{op: read, pattern: random, block_size: 4KiB, queue_depth: 16}]}\n";
 
