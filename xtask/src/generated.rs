@@ -6,7 +6,6 @@ mod dashboards;
 mod errors;
 mod openapi;
 mod outputs;
-mod schema;
 mod suite;
 mod types;
 mod zabbix;
@@ -24,6 +23,13 @@ pub struct File {
     pub path: String,
     /// What it must hold.
     pub text: String,
+}
+
+impl File {
+    /// A document of JSON, indented, with a line feed at the end.
+    fn of_json(path: String, document: &serde_json::Value) -> File {
+        File { path, text: format!("{document:#}\n") }
+    }
 }
 
 /// Every file. `Err` is what to tell the user: the code says something that has no translation yet.

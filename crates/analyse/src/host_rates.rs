@@ -5,10 +5,10 @@
 use crate::counter::{cpus_are_possible, grown, waited};
 use crate::cpu;
 use stend_base::Nanos;
-use stend_record::Sample;
 use stend_record::nfs::{NfsMount, NfsRequests, NfsServer};
 use stend_record::parts::ArcCounters;
 use stend_record::sample::{DiskCounters, Memory, NetworkCounters, Pressure, Traffic};
+use stend_record::{Parts, Sample};
 
 /// A host between two samples.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -237,6 +237,18 @@ pub fn available(memory: &Memory, arc: Option<ArcCounters>) -> u64 {
     memory.available_bytes.saturating_add(gives).min(memory.total_bytes)
 }
 
+/// Mean frequency of the CPUs that tell theirs, Hz.
+pub fn frequency(parts: &Parts) -> Option<f64> {
+    let all = &parts.frequencies_khz;
+    (!all.is_empty()).then(|| all.iter().map(|khz| *khz as f64 * 1e3).sum::<f64>() / all.len() as f64)
+}
+
+/// How often heat held CPUs back between two readings.
+pub fn throttled(before: &Parts, after: &Parts) -> u64 {
+    let counts = before.throttled.zip(after.throttled);
+    counts.map_or(0, |(before, after)| after.saturating_sub(before))
+}
+
 fn stalls(before: &Sample, after: &Sample, span: Nanos) -> Stalls {
     let share = |of: fn(&Pressure) -> Option<u64>| {
         let waited = grown(of(before.pressure.as_ref()?)?, of(after.pressure.as_ref()?)?, span)?;
@@ -293,6 +305,17 @@ mod tests {
     use super::*;
     use stend_record::nfs::Nfs;
     use stend_record::sample::{CpuTimes, TcpCounters};
+
+    #[test]
+    fn cpus_have_a_mean_frequency_and_heat_counts_what_grew() {
+        let of = |frequencies_khz: &[u64], throttled| {
+            let frequencies_khz = frequencies_khz.iter().map(|khz| *khz as _).collect();
+            Parts { frequencies_khz, throttled, ..Parts::default() }
+        };
+        let (none, cool, hot) = (of(&[], None), of(&[2_000_000, 3_000_000], Some(3)), of(&[1_000_000], Some(10)));
+        assert_eq!([&none, &cool, &hot].map(frequency), [None, Some(2.5e9), Some(1e9)]);
+        assert_eq!([throttled(&cool, &hot), throttled(&none, &hot), throttled(&hot, &cool)], [7, 0, 0]);
+    }
 
     /// A host after `s` seconds in which a drive did 100 reads and 50 writes of 4 KiB per second, at 2 and 4 ms each.
     fn sample(s: u64) -> Sample {

@@ -205,9 +205,9 @@ fn kind(known: Option<&Device>, name: &str) -> String {
     known.map_or_else(by_name, |device| &device.kind).to_string()
 }
 
-/// The last word of each drive about itself, by kernel name.
-pub fn health(events: &[Event]) -> BTreeMap<String, Health> {
-    let told = events.iter().filter_map(|event| match &event.kind {
+/// The last word of each drive about itself in these events, by kernel name.
+pub fn health<'a>(events: impl IntoIterator<Item = &'a Event>) -> BTreeMap<String, Health> {
+    let told = events.into_iter().filter_map(|event| match &event.kind {
         EventKind::DriveHealth { drives } => Some(drives),
         _ => None,
     });

@@ -12,7 +12,7 @@ use stend_base::{Code, Error, say};
 
 /// How long a browser stays signed in. By eye: a week of work.
 pub const SESSION: Duration = Duration::from_secs(7 * 24 * 3600);
-/// How long a link to sign in is valid that nobody has opened yet. By eye: the console of a server is at hand when it is started.
+/// How long an unused link to sign in is valid. By eye: the console of a server is at hand when it is started.
 const LINK: Duration = Duration::from_secs(3600);
 /// Browsers that are signed in at the same time, with all tokens and with one. The oldest of the own token goes first; if all places are taken, the
 /// oldest of the token that has most, so that no holder of many signs out one of few. By eye: a person has few browsers.

@@ -267,7 +267,7 @@ impl From<Refused> for Failure {
     }
 }
 
-/// Whether an answer waits for another process.
+/// Whether an answer waits for another process, or reads so much that a chart which is dragged would keep all threads busy.
 fn is_slow(asked: &Request) -> bool {
     use Request::*;
     matches!(
@@ -280,6 +280,7 @@ fn is_slow(asked: &Request) -> bool {
             | Drives { .. }
             | Doctor
             | History(_)
+            | Intervals { .. }
             | Audit { .. }
             | Recording { .. }
             | Journal { .. }

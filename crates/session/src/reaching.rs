@@ -70,8 +70,9 @@ fn side_by_side(far: &[FarHost], frontend: &Frontend) -> Vec<Result<Host>> {
         let mine = std::iter::from_fn(|| Some(next.fetch_add(1, Ordering::Relaxed)).filter(|at| *at < far.len()));
         let reach_one = |at: usize| {
             let reached = reach(&far[at].place, wishes);
-            // Many that do not answer take most of an hour: each is reported when it is given up.
-            if let (Err(error), true) = (&reached, far.len() > 1) {
+            // Several rounds without answers take most of an hour, so each host is reported when it is given up. After a single round the
+            // error has them all.
+            if let (Err(error), true) = (&reached, far.len() > AT_A_TIME) {
                 drop(wishes.send(Wish::Tell(with_name(&far[at].name, &error.message))));
             }
             (at, reached)

@@ -5,7 +5,7 @@ import { type Recording, secondsOf } from "./watched";
 
 /** Places of the common axis. By eye: a place is then as wide as a line. */
 const PLACES = 300;
-/** Most hosts: with their sum as many lines as are told apart. */
+/** The most hosts of one chart: with their sum these are as many lines as an eye tells apart. */
 export const HOSTS_MAX = 5;
 
 const both = (word: string) => ({ en: word, ru: word });
@@ -38,7 +38,7 @@ export function cluster(all: Recording[]): Chart | null {
   const length = time.to - time.from;
   // A place is no shorter than a point of the coarsest recording, so that none is empty.
   const step = Math.max(1, length / PLACES, ...all.map(({ span_ns, samples }) => span_ns / 1e9 / Math.min(600, Math.max(1, samples - 1))));
-  // Of the rest behind the last whole place some hosts may have no point.
+  // Behind the last whole place some hosts may have no point.
   const places = Math.max(1, whole(length / step));
   const minutes = (place: number) => ((place + 0.5) * step) / 60;
   const pane = (unit: string, label: { en: string; ru: string }, quantity: string): Chart["panes"][number] => {

@@ -60,7 +60,7 @@ pub fn document(types: &Types) -> Result<File, String> {
             },
         },
     });
-    Ok(File { path: "docs/api/openapi.json".to_string(), text: super::schema::text(&document) })
+    Ok(File::of_json("docs/api/openapi.json".to_string(), &document))
 }
 
 fn operation(

@@ -51,13 +51,17 @@ fn file(types: &Types, (name, title, place, root): &(&str, &str, &str, &str)) ->
     let mut schema = types.schema(place, root)?;
     schema["$schema"] = json!("https://json-schema.org/draft/2020-12/schema");
     schema["title"] = json!(title.replace('`', ""));
-    Ok(File { path: format!("docs/formats/schema/{name}.json"), text: super::schema::text(&schema) })
+    Ok(File::of_json(format!("docs/formats/schema/{name}.json"), &schema))
 }
 
 #[cfg(test)]
+#[path = "../../../crates/stend/tests/support/schema.rs"]
+mod as_a_schema_says;
+
+#[cfg(test)]
 mod tests {
-    use super::super::schema::differences;
     use super::DOCUMENTS;
+    use super::as_a_schema_says::differences;
     use serde_json::Value;
     use std::path::Path;
 

@@ -96,7 +96,7 @@ pub fn schema(kind: &Kind) -> File {
     schema["$schema"] = json!("https://json-schema.org/draft/2020-12/schema");
     schema["title"] = json!(kind.title);
     schema["$defs"] = Value::Object(definitions);
-    File { path: kind.schema.to_string(), text: super::schema::text(&schema) }
+    File::of_json(kind.schema.to_string(), &schema)
 }
 
 fn object(mapping: &Mapping) -> Value {

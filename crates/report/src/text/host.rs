@@ -5,7 +5,7 @@ use super::layout::{clean, paragraph, width as width_of};
 use super::{Screen, screen};
 use crate::figures::{NONE, utc};
 use std::collections::BTreeMap;
-use stend_analyse::host_rates::{DriveRates, HostRates, NetworkRates, NfsMountRates, available};
+use stend_analyse::host_rates::{DriveRates, HostRates, NetworkRates, NfsMountRates, available, frequency};
 use stend_base::text::plural_ru;
 use stend_base::{Bytes, Lang, Nanos, Say, format, say};
 use stend_record::{Health, Parts};
@@ -136,11 +136,8 @@ fn heat(view: &HostView, lang: Lang) -> String {
 
 /// Mean frequency of the CPUs that tell theirs.
 fn clock(view: &HostView, lang: Lang) -> String {
-    let all = &view.parts.frequencies_khz;
-    if all.is_empty() {
-        return String::new();
-    }
-    let ghz = format::number(all.iter().map(|khz| *khz as f64).sum::<f64>() / all.len() as f64 / 1e6, lang);
+    let Some(frequency) = frequency(view.parts) else { return String::new() };
+    let ghz = format::number(frequency / 1e9, lang);
     say!(", {ghz} GHz", ", {ghz} ГГц").get(lang).to_string()
 }
 

@@ -1,12 +1,10 @@
 //! Whether what one of several load hosts says can be an answer to what all were asked. What cannot is the fault of that host alone. Pure.
 
-use stend_base::{Nanos, Say, say};
+use stend_analyse::intervals::INTERVAL;
+use stend_base::{Say, say};
 use stend_record::{Event, EventKind, Slice, TrialOutcome};
 use stend_spec::workload::Trial;
 use stend_wire::{Reply, Request};
-
-/// Length of an interval of a load, as the engine has it.
-const INTERVAL: Nanos = Nanos::millis(100);
 
 /// What is wrong with a message of a host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

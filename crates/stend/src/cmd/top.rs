@@ -7,10 +7,10 @@ use std::collections::{BTreeMap, VecDeque};
 use std::path::Path;
 use std::rc::Rc;
 use std::time::Duration;
-use stend_analyse::host_rates::{HostRates, between};
+use stend_analyse::host_rates::{HostRates, between, throttled};
 use stend_base::{Error, Nanos, Result, say};
 use stend_record::store::SampleRows;
-use stend_record::{EventKind, Health, HostFacts, Parts, Sample, WallClock};
+use stend_record::{Health, HostFacts, Parts, Sample, WallClock};
 use stend_report::HostView;
 use stend_session::{DriveHealth, Sampler};
 
@@ -162,12 +162,7 @@ impl Steps {
         match self {
             Steps::Now { drives, .. } => drives.as_ref().map(|drives| drives.known().clone()).unwrap_or_default(),
             Steps::Recorded(rows, _) => {
-                let events = rows.record.events.iter().filter(|event| event.at <= at);
-                let said = events.filter_map(|event| match &event.kind {
-                    EventKind::DriveHealth { drives } => Some(drives),
-                    _ => None,
-                });
-                said.flatten().cloned().collect()
+                stend_analyse::recording::health(rows.record.events.iter().filter(|event| event.at <= at))
             }
         }
     }
@@ -212,12 +207,6 @@ fn readings(rows: &SampleRows, index: usize) -> impl Iterator<Item = Box<Parts>>
         index - at < SAMPLES_BACK.start || is_young()
     };
     (0..=index).rev().take(SAMPLES_BACK.end).take_while(is_near).filter_map(move |at| rows.get(at)?.parts)
-}
-
-/// How often heat held CPUs back between two readings.
-fn throttled(before: &Parts, after: &Parts) -> u64 {
-    let counts = before.throttled.zip(after.throttled);
-    counts.map_or(0, |(before, after)| after.saturating_sub(before))
 }
 
 /// Prints every step as a line of JSON; without `--json` and a count one picture is enough. A count of a recording is of its last steps.
@@ -382,8 +371,6 @@ mod tests {
     #[test]
     fn heat_that_held_cpus_back_is_what_grew_between_two_readings() {
         let parts = |throttled| Parts { throttled, ..Parts::default() };
-        assert_eq!(throttled(&parts(Some(3)), &parts(Some(10))), 7);
-        assert_eq!((throttled(&parts(None), &parts(Some(10))), throttled(&parts(Some(9)), &parts(Some(1)))), (0, 0));
         let dir = tempfile::tempdir().unwrap();
         let mut steps = steps(dir.path(), &[100, 101, 102, 103]);
         let Steps::Now { kept, .. } = &mut steps else { panic!() };

@@ -53,13 +53,15 @@ fn a_row_that_holds_a_whole_trial_and_a_slice_that_came_late_are_found() {
     let writer = place.create(PLAIN);
     writer.append(samples::trial_start(0));
     writer.append(Entry::slices(0, (0..5_000).map(|interval| samples::slice(interval, None)).collect()));
-    // The late one stands in front of the second that it came with.
-    let late = [4_990, 5_000, 5_001].map(|interval| samples::slice(interval, None));
-    writer.append(Entry::slices(0, late.to_vec()));
+    // Late ones stand in front of the second that they came with, and behind its first slice.
+    for row in [[4_990, 5_000, 5_001], [5_010, 4_500, 5_011]] {
+        writer.append(Entry::slices(0, row.map(|interval| samples::slice(interval, None)).to_vec()));
+    }
     writer.close(RunState::Complete).unwrap();
     assert_eq!(read(&place, 0, 2_000..2_002).0, [2_000, 2_001]);
     assert_eq!(read(&place, 0, 4_990..4_991).0, [4_990, 4_990]);
-    assert_eq!(SliceRows::open(&place.file()).unwrap().1.observed(0), 5_002);
+    assert_eq!(read(&place, 0, 4_500..4_501).0, [4_500, 4_500]);
+    assert_eq!(SliceRows::open(&place.file()).unwrap().1.observed(0), 5_012);
 }
 
 #[test]

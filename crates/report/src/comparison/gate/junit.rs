@@ -113,7 +113,7 @@ fn of_gap(gap: &GatedGap, lang: Lang) -> Test {
     };
     let sentence = super::gap_sentence(gap).get(lang).to_string();
     let result = match gap.outcome {
-        // Let pass by `inconclusive: pass`, and measured nevertheless by no run.
+        // `inconclusive: pass` lets it pass, but it was not measured.
         Outcome::Passed => Some(("skipped", sentence)),
         Outcome::Failed => Some(("failure", sentence)),
         Outcome::Undecided => Some(("error", sentence)),

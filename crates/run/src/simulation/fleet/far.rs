@@ -18,7 +18,7 @@ const AHEAD: [i64; 3] = [-5_000_000_000, 3 * 3600 * 1_000_000_000, 30 * 365 * 86
 /// A clock is set by at most so much, either way: the trial that is going on may end so much later, and is waited for.
 const STEP_MAX: Nanos = Nanos::secs(8);
 
-/// How often a host that hangs and chats says something: sooner than any step gives up.
+/// Time between two messages of a host that hangs and still talks: shorter than any step waits.
 const CHAT_EVERY: Nanos = Nanos::secs(50);
 
 /// What goes wrong with the host of this number.
