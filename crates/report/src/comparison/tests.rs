@@ -11,6 +11,7 @@ use stend_analyse::findings::{
     Basis, CheckId, CheckResult, CheckStatus, Estimate, GradeLevel, Headline, OpFinding, Quantile, QuantileValue,
     Rates, Unmeasured,
 };
+use stend_analyse::gate::{Open, Outcome};
 use stend_base::{Lang, Nanos, Say, say};
 use stend_record::RunState;
 use stend_spec::workload::Op;
@@ -426,6 +427,21 @@ fn junit_has_an_error_for_a_case_that_was_not_measured() {
     assert!(xml.contains(&format!("<error message=\"{told}\"")) && xml.contains("errors=\"1\""), "{xml}");
     let text = crate::gate_text(&found, Lang::Ru, 200, false);
     assert!(text.contains("? trim: не измерялся, нужен ключ --confirm; требуется `iops >= 1`"), "{text}");
+}
+
+#[test]
+fn junit_skips_what_a_gate_lets_pass_undecided() {
+    let mut findings = crate::fixture::findings();
+    let reason = say!("needs --confirm", "нужен ключ --confirm");
+    findings.unmeasured = vec![Unmeasured { label: "trim".into(), reason, ops: vec![Op::Discard] }];
+    let limits = vec![stend_spec::parse::expect("iops >= 1").unwrap()];
+    let gate = stend_spec::gate::Gate { name: None, margin: None, rules: Vec::new(), limits };
+    let mut found = stend_analyse::gate::of_run(&gate, &findings);
+    found.gaps.iter_mut().for_each(|gap| gap.outcome = Outcome::Passed);
+    found.limits.truncate(1);
+    (found.limits[0].outcome, found.limits[0].open) = (Outcome::Passed, Some(Open::Printed));
+    let xml = junit(None, &found, Lang::En);
+    assert!(xml.contains("tests=\"2\" failures=\"0\" errors=\"0\" skipped=\"2\""), "{xml}");
 }
 
 #[test]
